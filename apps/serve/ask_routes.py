@@ -22,6 +22,7 @@ from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.outline import Layout, Memo
 from lexloop.apps.shapes.record import Answer
 from lexloop.core.errors import UnknownPerson
+from lexloop.workbench.questions import next_questions
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]
@@ -294,6 +295,26 @@ def export_answer(
     kept_in, answer = served.store.answer(person.name, id)
     served.asking.readable(person, kept_in.id)
     return _file([answer], wanted, "")
+
+
+class NextQuestions(BaseModel):
+    """Questions that go on from an answer."""
+
+    questions: list[str]
+
+
+@router.get("/answers/{id}/next", responses=documented(404))
+def questions_next(id: Id, person: Asker, served: Served) -> NextQuestions:
+    """Return a few questions that go on from an answer, of the documents that it cites first."""
+    kept_in, answer = served.store.answer(person.name, id)
+    served.asking.readable(person, kept_in.id)
+    cited = answer["citations"] or answer["near"]
+    if not cited:
+        return NextQuestions(questions=[])
+    first = cited[0]["collection"]
+    view = served.collections.view(person, first)
+    same = [one for one in cited if one["collection"] == first]
+    return NextQuestions(questions=next_questions(view, answer["question"], same))
 
 
 @router.post(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from itertools import chain, islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
+from lexloop.workbench.questions import first_questions
 
 if TYPE_CHECKING:
     from lexloop.graph.build import Lexloop
@@ -43,16 +44,11 @@ _log = logging.getLogger("lexloop.serve")
 _AGENTS = 64
 _TITLES = 5
 _NAMED, _EXAMPLES = 3, 5
-_MOST_CHUNKS = 1000
-"""Chunks of a collection whose every sentence is read for examples, in about half a second."""
-_READ = 20
-_LONGEST = 160
 _OF_THE_SAMPLE = (
-    *("simple-09", "complex-01", "distracting-07", "situational-04", "double-04"),
-    *("conversational-04", "complex-situational-03", "out-of-scope-03", "vague-02"),
-    *("compare-06", "rule-conclusion-02"),
+    *("simple-09", "complex-01", "situational-04", "double-04"),
+    *("conversational-04", "rule-conclusion-02"),
 )
-"""A gold question of each of the eleven types, whose embedded answers people have read."""
+"""Gold questions of several types, whose embedded answers people have read."""
 _OPENERS = 4
 _PATIENCE_S = 2.0
 """The longest that a list of collections waits for those that are being opened."""
@@ -63,7 +59,6 @@ _SEE = "See /api/collections for those there are."
 class ExampleBody(BaseModel):
     """A question that may be asked; ``before`` are the questions that it goes on from."""
 
-    type: str
     question: str
     before: list[str] = []
 
@@ -450,7 +445,7 @@ class Collections:
 
     def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[ExampleBody]]":
         if view not in self._told:
-            examples = _examples_of_the_sample() if corpus == SAMPLE_CORPUS else _examples_of(view)
+            examples = _of_the_sample() if corpus == SAMPLE_CORPUS else _of(view)
             self._told[view] = _description_of(view), examples
         return self._told[view]
 
@@ -510,15 +505,14 @@ def _recorded(index: Path, _: int) -> dict[str, Any]:
     return {**found, "corpus": str(index)}
 
 
-def _examples_of_the_sample() -> list[ExampleBody]:
-    """Return a question of each type that the sample answers, those before it included."""
+def _of_the_sample() -> list[ExampleBody]:
+    """Return a few questions that the sample answers, those before them included."""
     from lexloop.evaluation.case import read_cases
     from lexloop.store.opening import sample_gold
 
     gold = {case.id: case for case in read_cases(sample_gold())}
     return [
         ExampleBody(
-            type=case.question_type,
             question=case.question,
             before=[said.content for said in case.conversation_history if said.role == "user"],
         )
@@ -526,31 +520,8 @@ def _examples_of_the_sample() -> list[ExampleBody]:
     ]
 
 
-def _examples_of(view: "View") -> list[ExampleBody]:
-    """Return a few questions that documents answer, of several types; none where none are found."""
-    if len(view) > _MOST_CHUNKS:
-        return [
-            ExampleBody(type="simple", question=f"What is meant by “{term}”?")
-            for term in islice(_terms(view), _EXAMPLES)
-        ]
-    from lexloop.evaluation.testset.facts import RuleMaker
-
-    maker = RuleMaker(view, 0)
-    types = ("simple", "complex", "compare", "situational")
-    made = ([(kind, case.question) for case in maker(kind, _EXAMPLES)] for kind in types)
-    found = filter(None, chain.from_iterable(zip_longest(*made)))
-    short = ((kind, question) for kind, question in found if len(question) <= _LONGEST)
-    return [ExampleBody(type=kind, question=said) for kind, said in islice(short, _EXAMPLES)]
-
-
-def _terms(view: "View") -> list[str]:
-    """Return defined terms, one of each document in turn."""
-    step = -(-len(view.documents) // _READ)
-    trees = (view.tree_of(name) for name in view.documents[::step])
-    defined = (
-        [unit.heading for unit in tree.units if unit.kind == "definition"] for tree in trees if tree
-    )
-    return list(dict.fromkeys(filter(None, chain.from_iterable(zip_longest(*defined)))))
+def _of(view: "View") -> list[ExampleBody]:
+    return [ExampleBody(question=said) for said in first_questions(view, _EXAMPLES)]
 
 
 def _description_of(view: "View") -> str:

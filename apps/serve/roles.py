@@ -30,6 +30,7 @@ NEEDED: Mapping[str, Role | None] = {
     "DELETE /api/threads/{id}": "reader",
     "GET /api/threads/{id}/export": "reader",
     "GET /api/answers/{id}/export": "reader",
+    "GET /api/answers/{id}/next": "reader",
     "POST /api/answers/{id}/feedback": "reader",
     "PUT /api/threads/{id}/link": "reader",
     "DELETE /api/threads/{id}/link": "reader",

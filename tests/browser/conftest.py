@@ -51,14 +51,8 @@ def page(browser: Chrome, server: Serving) -> Iterator[Page]:
     assert page.problems() == []
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the pictures out unless they are to be taken."""
-    taken = config.getoption("--screenshots", False)
-    return True if collection_path.name == "test_pictures.py" and not taken else None
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the guide's pictures be taken anew: ``pytest tests/browser --screenshots``."""
+    """Let the guide's pictures be taken anew by ``test_walk.py --screenshots``."""
     parser.addoption(
         "--screenshots", action="store_true", help="Write the pictures in docs/screenshots anew."
     )

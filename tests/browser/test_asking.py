@@ -8,13 +8,22 @@ QUESTION = "What is a bias audit?"
 QUOTE = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor."
 
 
-def test_it_opens_with_a_question_of_each_type_and_says_that_it_gives_no_advice(page: Page) -> None:
-    page.find("[data-testid=examples] button", count=11)
-    types = [one.get_attribute("data-type") for one in page.all("[data-testid=examples] button")]
-    assert len(types) == len(set(types)) == 11
+def test_it_opens_with_the_documents_and_questions_on_them_and_says_that_it_gives_no_advice(
+    page: Page,
+) -> None:
+    page.find("[data-testid=examples] button", count=6)
+    assert [one.text for one in page.all(".titles button")] == [
+        "history.txt",
+        "law.txt",
+        "rule.txt",
+    ]
+    assert page.find(".welcome .drop")
+    assert page.script("return document.activeElement.id") == "question"
     assert "informs and gives no legal advice" in page.find("#terms").text
-    page.click("[data-testid=examples] button", "What is")
+    page.click("[data-testid=examples] button", "auditor")
     page.find("[data-testid=chip]")
+    assert not page.all(".welcome")
+    assert page.find("#composer #question")
 
 
 def test_an_answer_has_a_verdict_and_a_chip_opens_the_source_at_the_cited_words(page: Page) -> None:
@@ -22,11 +31,14 @@ def test_an_answer_has_a_verdict_and_a_chip_opens_the_source_at_the_cited_words(
     assert QUESTION in turn.text
     assert QUOTE in page.find("[data-testid=answer]").text
     verdict = page.find("[data-testid=verdict]")
-    assert "The documents answer this question." in verdict.text
-    assert "% likely to answer the question" in verdict.text
+    words = {"unlikely": "does not", "maybe": "may answer", "likely": "probably", "surely": "very"}
+    assert words[verdict.get_attribute("data-band") or ""] in verdict.text
+    assert "% likely" in verdict.text
+    assert "Every quote stands word for word in its source." in verdict.text
     page.click("[data-testid=verdict] summary")
     assert page.find("[data-testid=verdict] li", "found word for word")
     assert QUOTE in page.find("[data-testid=sources] blockquote").text
+    assert page.find("[data-testid=sources] li button").text.startswith(("law.txt", "rule.txt"))
     page.click("[data-testid=chip]")
     marked = [one.text for one in page.until(lambda: page.all("#side mark.quote"))]
     assert "".join(marked) == QUOTE
@@ -37,6 +49,37 @@ def test_an_answer_has_a_verdict_and_a_chip_opens_the_source_at_the_cited_words(
     page.gone("#side")
     focused = page.script("return document.activeElement.dataset.testid")
     assert focused == "chip"
+
+
+def test_an_answer_leads_on_and_its_question_can_be_edited_and_asked_again(page: Page) -> None:
+    page.ask("What is the civil penalty for a first violation?")
+    page.click("[data-testid=next] button")
+    page.find("[data-testid=verdict]", count=2)
+    page.find("[data-testid=turn]:last-child [data-testid=next] button")
+    assert len(page.all("[data-testid=next]")) == 1  # of the last answer alone
+    page.click("[data-testid=turn] .asked-for button")
+    field = page.find(".editing textarea")
+    assert page.script("return document.activeElement === arguments[0]", field)
+    page.press(Keys.ESCAPE)
+    page.gone(".editing")
+    page.click("[data-testid=turn] .asked-for button")
+    page.type(".editing textarea", Keys.CONTROL + "a" + Keys.CONTROL + QUESTION + Keys.ENTER)
+    page.find("[data-testid=verdict]", count=3)
+    assert QUOTE in page.all("[data-testid=turn]")[-1].text
+
+
+def test_the_interface_is_in_the_language_that_is_chosen(page: Page) -> None:
+    page.click("#settings-open")
+    page.find("dialog[open] fieldset")
+    page.script(
+        "const select = document.querySelector('#language'); select.value = 'de';"
+        "select.dispatchEvent(new Event('change'))"
+    )
+    page.find(".welcome h2", "Was sagen Ihre Dokumente?")
+    assert page.script("return document.documentElement.lang") == "de"
+    page.ask(QUESTION)
+    assert "Jedes Zitat steht wörtlich" in page.find("[data-testid=verdict]").text
+    assert page.violations() == []
 
 
 def test_steps_are_shown_as_they_run(page: Page) -> None:

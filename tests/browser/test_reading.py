@@ -34,8 +34,9 @@ def long_thread(server: Serving) -> str:
 
 
 def test_a_title_opens_its_provisions(page: Page) -> None:
-    page.click(".titles button", "NYC Local Law 144")
+    page.click(".titles button", "law.txt")
     shown = page.find("#side [role=treeitem][aria-expanded=true]")
+    assert shown.text.startswith("law.txt")
     assert "NYC Local Law 144" in shown.text
     assert "§ 20-870" in shown.text
 
@@ -47,8 +48,11 @@ def test_axe_finds_nothing_wrong_in_the_light_or_in_the_dark(page: Page) -> None
         assert page.violations("color-contrast") == [], f"{where}, dark"
         page.colours("light")
 
+    right("at first")
     page.ask(QUESTION)
+    page.find("[data-testid=next] button")
     page.click("[data-testid=verdict] summary")
+    page.click("[data-testid=turn] .asked-for button")
     page.click("[data-testid=behind] > summary")
     page.find("[role=tab]", count=5)
     for tab in page.all("[role=tab]"):
@@ -74,9 +78,9 @@ def test_axe_finds_nothing_wrong_in_the_light_or_in_the_dark(page: Page) -> None
     page.click("#side-close")
     page.click("#settings-open")
     page.find("dialog[open] fieldset")
-    assert "Breadth" in page.find("dialog[open]").text
+    assert "How bad a wrong answer would be" in page.find("dialog[open]").text
     assert "(Q)" not in page.find("dialog[open]").text  # the papers' letters are closed away
-    page.click("dialog[open] summary", "Advanced")
+    page.click("dialog[open] summary", "tune searches")
     assert "(Q)" in page.find("dialog[open]").text
     right("settings")
 

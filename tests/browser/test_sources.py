@@ -119,5 +119,5 @@ def test_versions_stand_side_by_side_and_the_tree_leads_to_provisions(page: Page
     said = "return document.activeElement.getAttribute('aria-label')"
     page.until(lambda: page.script(said) == "§ 1(1)")
     page.press(Keys.ARROW_UP, Keys.ENTER)
-    assert page.find("#side-title").text == "§ 1"
+    assert page.find("#side-title").text == "dogs-2020.md · § 1"
     page.find("#side .source-text", "due on 31 March")

@@ -5,10 +5,11 @@ import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
 const { EventParser } = await import(new URL("api.js", js));
-const { blocks, markerNumbers, pieces, withoutMarkers } = await import(new URL("prose.js", js));
+const { blocks, markerNumbers, parted, pieces, withoutMarkers } = await import(new URL("prose.js", js));
 const { differing, valueOf } = await import(new URL("settings.js", js));
 const { layout, wrapped } = await import(new URL("graph.js", js));
-const { counted, day, following, lawAsOf, placeOf } = await import(new URL("words.js", js));
+const { counted, say } = await import(new URL("language.js", js));
+const { bandOf, day, following, lawAsOf, placeOf, titleBeside } = await import(new URL("words.js", js));
 
 const fed = (text, size) => {
   const parser = new EventParser();
@@ -63,6 +64,48 @@ test("lists in lists have their depth by the style of their marks", () => {
   assert.deepEqual(depths("h. eight\ni. nine"), ["h. 0", "i. 0"]);
   assert.deepEqual(depths("- a\n* b\n## Head\n1) c"), ["- 0", "* 0", "heading", "1) 0"]);
   assert.deepEqual(blocks(" \n\n"), []);
+});
+
+test("what limits an answer stands apart from what it limits", () => {
+  const parts = (text) => parted(blocks(text)).map(({ part, blocks: some }) => [part, some.map((one) => one.text)]);
+  assert.deepEqual(parts("Dogs need a licence. [1]\nExcept:\nGuide dogs need none. [2]\nA licence costs 40 euros. [3]"), [
+    ["", ["Dogs need a licence. [1]"]],
+    ["except", ["Guide dogs need none. [2]"]],
+    ["", ["A licence costs 40 euros. [3]"]],
+  ]);
+  // a list that limits is whole
+  assert.deepEqual(parts("Dogs. [1]\nExcept:\nIn § 2: [2]\n(a) guide dogs; [2]\n(b) puppies. [2]\nCats. [3]"), [
+    ["", ["Dogs. [1]"]],
+    ["except", ["In § 2: [2]", "guide dogs; [2]", "puppies. [2]"]],
+    ["", ["Cats. [3]"]],
+  ]);
+  assert.deepEqual(parts("Ten days. [1]\nold.txt (rule) says otherwise: Five days. [2]\nLeft out: § 3."), [
+    ["", ["Ten days. [1]"]],
+    ["otherwise", ["old.txt (rule) says otherwise: Five days. [2]"]],
+    ["omitted", ["Left out: § 3."]],
+  ]);
+  assert.deepEqual(parts("Except:"), []);
+  assert.deepEqual(parts(""), []);
+});
+
+test("words have their values in place, elements too, and a key without words shows its end", () => {
+  assert.equal(say("day.between", { from: "1 May", to: "2 May" }), "in force from 1 May to 2 May");
+  const name = {};
+  assert.deepEqual(say("answer.inside", { name }), ["Asked in ", name, ""]);
+  assert.equal(say("doing.dance"), "dance");
+  // what is put in is no template
+  assert.equal(say("answer.inside", { name: "{name} $& {n}" }), "Asked in {name} $& {n}");
+});
+
+test("how likely an answer answers is said in four words", () => {
+  assert.deepEqual([0, 0.39, 0.4, 0.52, 0.65, 0.84, 0.85, 1].map(bandOf), ["unlikely", "unlikely", "maybe", "maybe", "likely", "likely", "surely", "surely"]);
+});
+
+test("a title is told where it says more than the file's name", () => {
+  for (const title of ["(anonymous)", "Untitled", "rule.pdf", "rule", "Microsoft Word - rule_final.docx", "  ", undefined, "laws/rule.pdf"]) {
+    assert.equal(titleBeside("laws/rule.pdf", title), "");
+  }
+  assert.equal(titleBeside("laws/rule.pdf", " Dog ordinance "), "Dog ordinance");
 });
 
 test("settings keep what differs from the defaults", () => {

@@ -93,7 +93,7 @@ test("days and places in words", () => {
   assert.equal(inForce("in force from 2020-01-01 to 2023-12-31", "2021-05-03"), "In force from 1 January 2020 to 31 December 2023; answered for 3 May 2021");
   assert.equal(inForce("in force until 2023-12-31", "any"), "In force until 31 December 2023; answered for any day");
   assert.equal(days({ in_force_from: null, in_force_to: null }), "");
-  assert.equal(place({ section: "Section 1", document: "a.pdf", page: 3 }, "Act", ""), "Section 1, Act, a.pdf, page 3");
+  assert.equal(place({ section: "Section 1", document: "a.pdf", page: 3 }, "Act", ""), "a.pdf, Section 1, Act, page 3");
   assert.equal(quoted(" a\n b "), "“a b”");
 });
 
@@ -187,6 +187,6 @@ test("of files that are refused without a reason for each all have that of the w
 test("what was read from a picture is cited as such", () => {
   const cited = { section: "§ 5", document: "scan.pdf", page: 2, read_from_picture: 0.934 };
   assert.deepEqual(placeOf(cited), ["§ 5", "page 2", "read from a picture, 93% sure"]);
-  assert.equal(place(cited, "", ""), "§ 5, scan.pdf, page 2, read from a picture, 93% sure");
+  assert.equal(place(cited, "", ""), "scan.pdf, § 5, page 2, read from a picture, 93% sure");
   assert.deepEqual(placeOf({ ...cited, read_from_picture: undefined }), ["§ 5", "page 2"]);
 });

@@ -1,5 +1,7 @@
 // The server's API: JSON with typed errors, and events while something runs.
 
+import { say } from "./language.js";
+
 const WAIT_MS = 30_000;
 // the server sends a comment every 15 seconds, so silence this long is a lost connection
 const SILENCE_MS = 90_000;
@@ -18,7 +20,9 @@ export class ApiError extends Error {
 /** The address of an endpoint, a word or a list of them, beside the page wherever a proxy has put it. */
 export function address(path, query = {}) {
 	const url = new URL(["api", ...[path].flat().map(encodeURIComponent)].join("/"), document.baseURI);
-	for (const [name, value] of Object.entries(query)) if ((value ?? "") !== "") url.searchParams.set(name, value);
+	for (const [name, value] of Object.entries(query)) {
+		for (const one of [value].flat()) if ((one ?? "") !== "") url.searchParams.append(name, one);
+	}
 	return url.href;
 }
 
@@ -34,6 +38,7 @@ async function request(method, path, sent) {
 
 export const get = (path, query) => request("GET", path, { query });
 export const post = (path, body) => request("POST", path, { body });
+export const put = (path, body) => request("PUT", path, { body });
 export const patch = (path, body) => request("PATCH", path, { body });
 export const remove = (path, query) => request("DELETE", path, { query });
 
@@ -85,14 +90,13 @@ async function send(method, path, { query, body, signal, accept = "application/j
 }
 
 function unreachable(error, heard = false) {
-	const lost = heard ? "The connection to the server was lost." : "The server cannot be reached.";
-	const what = error?.name === "TimeoutError" ? "The server did not answer in time." : lost;
-	return new ApiError({ kind: "Unreachable", what, hint: "See whether lexloop serve still runs, then try again." });
+	const why = error?.name === "TimeoutError" ? "late" : heard ? "lost" : "unreached";
+	return new ApiError({ kind: "Unreachable", what: say(`server.${why}`), hint: say("server.check") });
 }
 
 /** What the server said went wrong as an error. */
 export function failure(told, status, response) {
-	const unsaid = { kind: "ServerError", what: `The server refused this (${status}).`, hint: "Try again." };
+	const unsaid = { kind: "ServerError", what: say("server.refused", { status }), hint: say("again.hint") };
 	const after = Number(response?.headers.get("Retry-After"));
 	return new ApiError({ ...unsaid, ...told?.error, status, retryAfter: after });
 }

@@ -3,20 +3,22 @@
 import { events } from "./api.js";
 import { announceAnswer, answerView, turnView, written } from "./answer.js";
 import { announce, button, el, fill, icon, said } from "./dom.js";
+import { counted, say } from "./language.js";
 import { asked, hooks, state, titleOf } from "./state.js";
-import { brought, counted, doing, following } from "./words.js";
+import { brought, doing, following } from "./words.js";
 
 const ANNOUNCED_MS = 1200;
 
-/** Fill the composer, and return {ask, stop, options, field}; `room` is where turns are added. */
+/** Fill the composer, and return {ask, stop, options, field, attaching}; `room` is where turns are added. */
 export function composer(form, room) {
-	const props = { id: "question", rows: 1, dir: "auto", placeholder: "Ask about the law", autocomplete: "off", enterkeyhint: "send" };
-	const field = el("textarea", { ...props, "aria-label": "Your question", "aria-describedby": "composer-hint" });
-	const send = el("button.solid.icon", { id: "ask", "aria-label": "Ask" }, icon("send"));
-	const stop = button("Stop", () => running.abort(), { icon: "stop", id: "stop", class: "outlined", hidden: true });
+	const props = { id: "question", rows: 1, dir: "auto", placeholder: say("ask.placeholder"), autocomplete: "off", enterkeyhint: "send" };
+	const field = el("textarea", { ...props, "aria-label": say("ask.question"), "aria-describedby": "composer-hint" });
+	const send = el("button.solid.icon", { id: "ask", "aria-label": say("ask") }, icon("send"));
+	const stop = button(say("stop"), () => running.abort(), { icon: "stop", id: "stop", class: "outlined", hidden: true });
 	const options = el("div.options");
-	const hint = el("p.hint", { id: "composer-hint" }, "Enter asks, Shift+Enter begins a new line");
-	fill(form, el("div.writing", field, send, stop), el("div.under", options, hint));
+	const hint = el("p.hint", { id: "composer-hint" }, say("ask.hint"));
+	const more = el("span.attaching");
+	fill(form, el("div.writing", more, field, send, stop), el("div.under", options, hint));
 
 	let running = null;
 	const ready = () => {
@@ -41,7 +43,8 @@ export function composer(form, room) {
 		running = new AbortController();
 		field.value = "";
 		ready();
-		const turn = turnView(question);
+		hooks.asking();
+		const turn = turnView(question, { again: (edited) => ask(edited) });
 		room.append(turn.article);
 		turn.article.scrollIntoView();
 		try {
@@ -61,10 +64,11 @@ export function composer(form, room) {
 
 	async function run(turn, question, once, signal) {
 		const steps = progress(turn.body);
-		const { chosen, thread, asOf, settings } = state;
+		const { chosen, only, thread, asOf, settings } = state;
 		// who is quick asks before the page knows what there is
 		const collections = chosen && state.collections.length ? asked() : chosen;
-		const body = { question, collections, thread, as_of: asOf || null, settings: { ...settings, ...once } };
+		const alone = only && { collections: [only.collection], documents: [only.document], passage: only.passage };
+		const body = { question, collections, ...alone, thread, as_of: asOf || null, settings: { ...settings, ...once } };
 		for await (const { event, data } of events("POST", "ask", { body, signal })) {
 			if (event === "begin") {
 				hooks.began(null);
@@ -72,15 +76,16 @@ export function composer(form, room) {
 			} else if (event === "step") steps.step(data);
 			else if (event === "token") steps.token(data);
 			else if (event === "answer") {
-				fill(turn.body, answerView(data));
+				fill(turn.body, answerView(data, (next) => ask(next)));
 				turn.article.dataset.id = data.id;
 				announceAnswer(data);
 				// only now: a question that fails begins no conversation
 				if (state.thread === thread) hooks.began(data.thread);
-				return hooks.answered();
+				hooks.answered();
+				return;
 			}
 		}
-		throw Object.assign(new Error("The connection ended before the answer was there."), { hint: "Ask again." });
+		throw Object.assign(new Error(say("ask.ended")), { hint: say("again.hint") });
 	}
 
 	function failed(turn, question, once, error) {
@@ -93,27 +98,27 @@ export function composer(form, room) {
 			return button(label, heard, { class: "outlined" });
 		};
 		const stopped = error.name === "AbortError";
-		const what = stopped ? "Stopped." : error.what ?? error.message;
-		const wait = error.retryAfter && `Wait ${counted(Math.ceil(error.retryAfter), "second")}.`;
-		const more = [stopped ? "The question is in the field below." : error.hint, wait].filter(Boolean).join(" ");
+		const what = stopped ? say("ask.stopped") : error.what ?? error.message;
+		const wait = error.retryAfter && say("ask.wait", { seconds: counted(Math.ceil(error.retryAfter), "second") });
+		const more = [stopped ? say("ask.kept") : error.hint, wait].filter(Boolean).join(" ");
 		const props = { class: stopped ? "note" : "note bad", data: { testid: "failure", kind: error.kind ?? "" } };
-		const ways = [again("Ask again", once), error.settings && again("Answer without the model", { ...once, ...error.settings })];
+		const ways = [again(say("ask.again"), once), error.settings && again(say("ask.without"), { ...once, ...error.settings })];
 		fill(turn.body, el("div", props, el("p", el("strong", said(what)), " ", said(more)), ways));
-		announce(`${what} ${more} The question is kept.`);
+		announce(`${what} ${more} ${say("ask.kept")}`);
 		if (error.status === 401) hooks.refused();
 	}
 
 	ready();
-	return { ask, options, field, stop: () => running?.abort() };
+	return { ask, options, field, attaching: more, stop: () => running?.abort() };
 }
 
 function progress(place) {
-	const list = el("ol.steps", { "data-testid": "steps", "aria-label": "Steps" });
+	const list = el("ol.steps", { "data-testid": "steps", "aria-label": say("ask.steps") });
 	const draft = el("div.prose.draft", { hidden: true, "data-testid": "draft" });
 	fill(place, list, draft);
 	const now = new Map();
 	let [text, drawn, several, told] = ["", false, false, performance.now()];
-	const named = (node, collection) => doing(node) + (several && collection ? ` of ${titleOf(collection)}` : "");
+	const named = (node, collection) => doing(node) + (several && collection ? `: ${titleOf(collection)}` : "");
 	const waiting = (numbers) => el("span.chip.waiting", numbers.join(", "));
 
 	/** Show what runs now in a collection, nothing where `node` is null. */

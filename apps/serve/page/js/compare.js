@@ -1,10 +1,11 @@
 // Two versions of a provision side by side, with what was taken out and put in.
 
 import { el, field, fill, link, said } from "./dom.js";
+import { counted, say } from "./language.js";
 import { View } from "./side.js";
 import { openProvision } from "./source.js";
 import { titleOf } from "./state.js";
-import { counted, days, unsigned } from "./words.js";
+import { days, fileOf, unsigned } from "./words.js";
 
 /** Compare the versions of a provision: {collection, document, label}. */
 export const openCompare = (provision) => new Comparison(provision).visit();
@@ -16,9 +17,9 @@ export function sides(parts) {
 
 class Comparison extends View {
 	render() {
-		const body = this.open(`Versions of ${this.label}`, titleOf(this.collection));
+		const body = this.open(say("versions.of", this), titleOf(this.collection));
 		this.choices = el("div.choices");
-		this.shown = el("div", el("p.detail", "Loading …"));
+		this.shown = el("div", el("p.detail", say("loading")));
 		this.note = el("div");
 		fill(body, this.choices, this.note, this.shown);
 		this.attempt(() => this.#load());
@@ -29,13 +30,12 @@ class Comparison extends View {
 		const { versions } = await this.get("versions", { document, label });
 		if (!this.isShown) return;
 		if (versions.length < 2) {
-			const said = versions[0]?.version || "and names no days";
-			return fill(this.shown, el("p.note", `The collection has one version of this: ${said}.`));
+			return fill(this.shown, el("p.note", say("versions.one")));
 		}
 		const at = Math.max(1, versions.findIndex((one) => one.document === document));
 		this.a ??= versions[at - 1].document;
 		this.b ??= versions[at].document;
-		fill(this.choices, this.#choice("a", "Earlier", versions), this.#choice("b", "Later", versions));
+		fill(this.choices, this.#choice("a", say("versions.earlier"), versions), this.#choice("b", say("versions.later"), versions));
 		await this.#compare();
 		this.scrollBack();
 	}
@@ -46,7 +46,7 @@ class Comparison extends View {
 			this.attempt(() => this.#compare());
 		};
 		const options = versions.map((one) =>
-			el("option", { value: one.document, selected: one.document === this[name] }, `${days(one).replace("in force ", "") || one.document} (${one.title})`),
+			el("option", { value: one.document, selected: one.document === this[name] }, `${fileOf(one.document)} ${days(one)}`),
 		);
 		const select = el("select", { id: `version-${name}`, on: { change } }, options);
 		return field(label, select);
@@ -58,7 +58,7 @@ class Comparison extends View {
 		if (!this.isShown || a !== this.a || b !== this.b) return;
 		const count = (op) => counted(found.parts.filter((one) => one.op === op).length, "place");
 		const same = found.parts.every(({ op }) => op === "same");
-		const told = same ? "Both say the same." : `Taken out in ${count("removed")}, put in in ${count("added")}.`;
+		const told = same ? say("versions.same") : say("versions.differ", { removed: count("removed"), added: count("added") });
 		const [before, after] = sides(found.parts);
 		fill(
 			this.shown,
@@ -67,19 +67,20 @@ class Comparison extends View {
 		);
 	}
 
-	#column({ document, label, title, ...version }, pieces) {
+	#column({ document, label, ...version }, pieces) {
 		const there = { collection: this.collection, document, label };
 		return el(
 			"section",
-			el("h3", said(days(version) || "names no days")),
-			el("p.detail", said(title)),
-			el("div.words", { dir: "auto" }, label === null ? "It does not have this provision." : pieces.map(shownPiece)),
-			label !== null && link("Read it there", () => openProvision(there)),
+			el("h3", said(days(version) || say("versions.undated"))),
+			el("p.detail", said(fileOf(document))),
+			el("div.words", { dir: "auto" }, label === null ? say("versions.lacks") : pieces.map(shownPiece)),
+			label !== null && link(say("versions.read"), () => openProvision(there)),
 		);
 	}
 }
 
-function shownPiece({ op, text }) {
+/** Words of both versions, or of one alone, which are marked so. */
+export function shownPiece({ op, text }) {
 	const words = unsigned(text);
 	return op === "same" ? words : el(op === "added" ? "ins" : "del", {}, words);
 }

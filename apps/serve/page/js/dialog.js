@@ -1,13 +1,14 @@
 // Dialogs, a question before something is gone for good, and menus.
 
 import { button, el, onEscape, said } from "./dom.js";
+import { say } from "./language.js";
 
 /**
  * Open a dialog, and return it; it is removed when it is closed.
  * `body` and `foot` are its children; `closed` is told of its return value.
  */
 export function openDialog({ title, body, foot, closed = () => {}, id = null, kind = "" }) {
-	const close = button("Close", () => dialog.close(""), { alone: "close" });
+	const close = button(say("close"), () => dialog.close(""), { alone: "close" });
 	const dialog = el(
 		"dialog",
 		{ id, class: kind, "aria-labelledby": "dialog-title" },
@@ -30,7 +31,7 @@ export function openDialog({ title, body, foot, closed = () => {}, id = null, ki
 export function confirmed({ title, text, action }) {
 	return new Promise((resolve) => {
 		const yes = button(action, () => dialog.close("yes"), { class: "outlined danger" });
-		const foot = [button("Cancel", () => dialog.close("")), yes];
+		const foot = [button(say("cancel"), () => dialog.close("")), yes];
 		const dialog = openDialog({ title, body: el("p", said(text)), foot, closed: (value) => resolve(value === "yes") });
 		yes.focus();
 	});

@@ -1,5 +1,7 @@
 // Elements made of text: nothing that a model or a document says is ever read as markup.
 
+import { say } from "./language.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "open"]);
 
@@ -69,6 +71,12 @@ const PATHS = {
 	upload: "M12 15.5V4.5M7.5 9L12 4.5 16.5 9M4.5 15v4.5h15V15",
 	remove: "M5 7h14M10 7V4.5h4V7M7 7l.8 12.5h8.4L17 7M10.5 10.5v5.5M13.5 10.5v5.5",
 	edit: "M5 19l1-4L16.5 4.5l3 3L9 18z",
+	attach: "M12 5.5v13M5.5 12h13",
+	share: "M10 14a4 4 0 0 0 5.7.3l3-3a4 4 0 0 0-5.7-5.7l-1 1M14 10a4 4 0 0 0-5.7-.3l-3 3a4 4 0 0 0 5.7 5.7l1-1",
+	print: "M7 9V4.5h10V9M7 17H4.5V9.5h15V17H17M7.5 14h9v5.5h-9z",
+	table: "M4.5 5.5h15v13h-15zM4.5 10h15M4.5 14.3h15M10 5.5v13",
+	versions: "M5 5.5h6v13H5zM14 8.5h5v10h-5M14 5.5h2",
+	list: "M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01",
 };
 
 /** A line drawing beside a label; screen readers pass over it. */
@@ -141,12 +149,12 @@ export async function copy(text, done) {
 		await navigator.clipboard.writeText(text);
 		flash(done);
 	} catch {
-		flash("Not copied: browsers allow that on this machine and over https alone");
+		flash(say("copy.failed"));
 	}
 }
 
 /** What went wrong, in the place of what is not there; `again` is a way on. */
-export function trouble(error, again, label = "Try again") {
-	const what = error.kind ? error.message : `This page failed: ${error.message}`;
+export function trouble(error, again, label = say("again")) {
+	const what = error.kind ? error.message : say("page.failed", { what: error.message });
 	return el("div.note.bad", { role: "alert" }, el("p", said(what)), again && button(label, again, { class: "outlined" }));
 }

@@ -2,6 +2,7 @@
 
 import { post } from "./api.js";
 import { announce, button, el, field, fill, form, tried } from "./dom.js";
+import { say } from "./language.js";
 
 let forms = 0;
 
@@ -12,7 +13,7 @@ export function opinion(answer) {
 	const send = (comment) => post(["answers", answer.id, "feedback"], { vote, comment });
 	const thumb = (way, label) =>
 		button(label, () => choose(way), { alone: "thumb", "aria-pressed": vote === way, "data-testid": `thumb-${way}` });
-	const thumbs = { up: thumb("up", "Helpful"), down: thumb("down", "Not helpful") };
+	const thumbs = { up: thumb("up", say("thumb.up")), down: thumb("down", say("thumb.down")) };
 
 	async function choose(way) {
 		vote = way;
@@ -23,13 +24,13 @@ export function opinion(answer) {
 		const text = el("textarea", { id: `comment-${(forms += 1)}`, rows: 2, maxlength: 10000 });
 		const submitted = async () => {
 			if (!(await tried(() => send(text.value.trim())))) return; // what was written stays
-			const thanks = "Thank you. The comment is kept with the answer.";
+			const thanks = say("thumb.thanks");
 			fill(place, el("p.hint", thanks));
 			announce(thanks);
 		};
-		const asked = vote === "up" ? "What was helpful? (if you like)" : "What was wrong or missing? (if you like)";
-		const ways = el("div", el("button.outlined", { type: "submit" }, "Send"), button("No comment", () => fill(place)));
+		const asked = say(`thumb.why.${vote}`);
+		const ways = el("div", el("button.outlined", { type: "submit" }, say("send")), button(say("thumb.no"), () => fill(place)));
 		return form("form.comment", submitted, field(asked, text, ways));
 	}
-	return [el("div.opinion", { role: "group", "aria-label": "Was this helpful?" }, Object.values(thumbs)), place];
+	return [el("div.opinion", { role: "group", "aria-label": say("thumb.asked") }, Object.values(thumbs)), place];
 }

@@ -1,6 +1,7 @@
 // The relations of an answer drawn: terms in columns, a labelled line for each relation.
 
 import { el, link, said, svg } from "./dom.js";
+import { say } from "./language.js";
 import { labelOf } from "./words.js";
 
 const WIDTH = 225;
@@ -76,23 +77,23 @@ export function wrapped(text, chars = LINE_CHARS, most = MOST_LINES) {
 }
 
 export function relations(triplets, open) {
-	if (!triplets.length) return el("p.hint", "No relations were found for this question.");
-	const region = { tabindex: 0, role: "region", "aria-label": "Relations, drawn" };
+	if (!triplets.length) return el("p.hint", say("relations.none"));
+	const region = { tabindex: 0, role: "region", "aria-label": say("relations.drawn") };
 	const rows = triplets.map((triplet) => {
 		const source = link(labelOf(triplet), () => open(triplet));
 		return el("li", said(triplet.subject), el("em", ` ${reads(triplet)} `), said(triplet.object), " ", source);
 	});
 	return el(
 		"div.relations",
-		el("p.hint", "How the documents connect the terms of the question. Each line opens its source."),
+		el("p.hint", say("relations.hint")),
 		el("div.scrolled.drawing", region, drawn(layout(triplets), open)),
-		el("details", el("summary", "The same as a list"), el("ul.relation-list", rows)),
+		el("details", el("summary", say("relations.list")), el("ul.relation-list", rows)),
 	);
 }
 
 function drawn({ nodes, edges, width, height }, open) {
 	const size = { width: width + 4, height: height + 4, viewBox: `-2 -2 ${width + 4} ${height + 4}` };
-	const drawing = { class: "graph", ...size, role: "group", "aria-label": "Relations" };
+	const drawing = { class: "graph", ...size, role: "group", "aria-label": say("tab.relations") };
 	const pairs = new Map();
 	const lines = edges.map(({ from, to, triplet }) => {
 		// several between the same terms have their labels below one another

@@ -2,6 +2,7 @@
 
 import { address } from "./api.js";
 import { announce, button, el, fill, link } from "./dom.js";
+import { say } from "./language.js";
 
 const ZOOMS = [100, 125, 150, 200, 300];
 const STEP = 200;
@@ -17,10 +18,10 @@ export class Pages {
 		this.element = el("div.pages");
 		const tool = (label, icon, heard) => button(label, heard, { alone: icon });
 		this.place = el("span.place");
-		this.previous = tool("Previous page", "back", () => this.#turn(this.page - 1));
-		this.next = tool("Next page", "chevron", () => this.#turn(this.page + 1));
-		this.less = tool("Zoom out", "less", () => this.#zoom(-1));
-		this.more = tool("Zoom in", "add", () => this.#zoom(1));
+		this.previous = tool(say("pages.previous"), "back", () => this.#turn(this.page - 1));
+		this.next = tool(say("pages.next"), "chevron", () => this.#turn(this.page + 1));
+		this.less = tool(say("pages.out"), "less", () => this.#zoom(-1));
+		this.more = tool(say("pages.in"), "add", () => this.#zoom(1));
 		this.tools = [this.previous, this.place, this.next, this.less, this.more];
 	}
 
@@ -31,17 +32,17 @@ export class Pages {
 	show() {
 		const { page, count, boxed, zoom } = this;
 		const here = boxed.find((one) => one.page === page);
-		const alt = `Page ${page}${here ? ", the cited words boxed" : ""}. Choose “Text” to read its words.`;
+		const alt = say(here ? "pages.boxed" : "pages.plain", { page });
 		const image = el("img", { alt, src: this.#address() });
 		image.addEventListener("error", () => this.failed(page));
 		const sheet = el("div.sheet-of-paper", image, here?.boxes.map(boxOf));
 		if (here) sheet.style.setProperty("aspect-ratio", `${here.width} / ${here.height}`);
 		sheet.style.setProperty("width", `${ZOOMS[zoom]}%`);
 		const others = boxed.filter((one) => one !== here).map((one) =>
-			link(`Cited words on page ${one.page}`, () => this.#turn(one.page)),
+			link(say("pages.other", one), () => this.#turn(one.page)),
 		);
-		fill(this.element, el("div.scrolled", { tabindex: "0", role: "group", "aria-label": "Page" }, sheet), others);
-		this.place.textContent = `${page} of ${count}`;
+		fill(this.element, el("div.scrolled", { tabindex: "0", role: "group", "aria-label": say("source.page") }, sheet), others);
+		this.place.textContent = say("pages.of", { page, count });
 		this.previous.disabled = page <= 1;
 		this.next.disabled = page >= count;
 		this.less.disabled = zoom === 0;
@@ -59,13 +60,13 @@ export class Pages {
 		this.page = page;
 		this.show();
 		this.turned();
-		announce(`Page ${page}`);
+		announce(say("pages.at", { page }));
 	}
 
 	#zoom(by) {
 		this.zoom += by;
 		this.show();
-		announce(`${ZOOMS[this.zoom]} percent`);
+		announce(`${ZOOMS[this.zoom]} %`);
 	}
 }
 

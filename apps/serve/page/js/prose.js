@@ -52,6 +52,34 @@ export function blocks(answer) {
 	});
 }
 
+// how a quoting answer says that what follows takes from what stands before, that others say
+// otherwise, and what it leaves out
+const LIMITS = [
+	["except", /^Except:$/],
+	["otherwise", / (?:says|said) otherwise: /],
+	["omitted", /^(?:Left out: |The rest is left out\.)/],
+];
+
+/** Blocks in parts, {part, blocks}: what limits an answer apart from what is not limiting, "". */
+export function parted(blocks) {
+	const parts = [];
+	let taking = ""; // what the blocks to come are of, while they belong to a limit
+	for (const block of blocks) {
+		const [part] = LIMITS.find(([, said]) => said.test(withoutMarkers(block.text))) ?? [""];
+		if (part === "except") {
+			parts.push({ part, blocks: [] });
+			taking = part;
+			continue;
+		}
+		const goesOn = taking && (block.kind === "item" || !parts.at(-1).blocks.length);
+		if (!goesOn) taking = "";
+		if (!goesOn && parts.at(-1)?.part !== part) parts.push({ part, blocks: [] });
+		if (!parts.length) parts.push({ part, blocks: [] });
+		parts.at(-1).blocks.push(block);
+	}
+	return parts.filter((one) => one.blocks.length);
+}
+
 /** How deep an item lies, given the styles of the lists that are open; changes those. */
 function depthOf(mark, levels) {
 	const bare = mark.replace(/[().]/g, "");

@@ -2,6 +2,7 @@
 // Offsets count code points, as the server does, not UTF-16 units.
 
 import { button, el, fill } from "./dom.js";
+import { say } from "./language.js";
 import { unsigned } from "./words.js";
 
 const MORE = 4000;
@@ -29,13 +30,13 @@ export class Reading {
 		let page = pages.filter((at) => at <= start).length;
 		const lines = linesOf(this.excerpt, this.marks).map((line) => {
 			const begun = pages[page] <= line.start && (page = pages.filter((at) => at <= line.start).length);
-			return [begun && el("p.begun", `Page ${page}`), this.#line(line)];
+			return [begun && el("p.begun", say("pages.at", { page })), this.#line(line)];
 		});
 		fill(
 			this.element,
-			start > 0 && this.#more("What stands before", "up", Math.max(0, start - MORE), start),
+			start > 0 && this.#more(say("reading.before"), "up", Math.max(0, start - MORE), start),
 			lines,
-			end < length && this.#more("What follows", "down", end, end + MORE),
+			end < length && this.#more(say("reading.after"), "down", end, end + MORE),
 		);
 	}
 

@@ -3,9 +3,10 @@
 import { get } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { announce, button, el, fill, said, trouble } from "./dom.js";
+import { LANGUAGES, isSaid, language, say, whole } from "./language.js";
 import { keep, state } from "./state.js";
-import { whole } from "./words.js";
 
+const GROUPS = ["Care", "The answer", "Breadth", "Which documents", "Advanced"];
 const waysOf = (schema) => [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
 const isOf = (schema, ...types) => waysOf(schema).some((one) => types.includes(one.type));
 const wordsOf = (schema) => waysOf(schema).flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
@@ -27,9 +28,9 @@ export function differing(values, schema) {
 }
 
 export async function openSettings() {
-	const place = el("div.settings", el("p.hint", "Loading …"));
+	const place = el("div.settings", el("p.hint", say("loading")));
 	const foot = el("div.bare");
-	openDialog({ title: "Settings", id: "settings", body: place, foot, kind: "roomy" });
+	openDialog({ title: say("settings"), id: "settings", body: place, foot, kind: "roomy" });
 	try {
 		show(place, foot, (await get("settings")).schema);
 	} catch (error) {
@@ -39,31 +40,46 @@ export async function openSettings() {
 
 function show(place, foot, schema) {
 	const count = el("p.hint", { role: "status" });
-	const reset = button("Reset all", () => {
+	const reset = button(say("settings.resetall"), () => {
 		state.settings = {};
 		show(place, foot, schema);
-		announce("All settings are the server's own again.");
+		announce(say("settings.same"));
 	}, { class: "outlined" });
 	const changed = () => {
 		state.settings = differing(state.settings, schema);
 		keep("settings", state.settings);
 		const number = Object.keys(state.settings).length;
-		count.textContent = number ? `${number} changed from the server's own.` : "All are the server's own.";
+		count.textContent = number ? say("settings.changed", { number }) : say("settings.same");
 		reset.disabled = !number;
 	};
 	const names = Object.keys(schema).filter((name) => name !== "access.as_of");
-	const groups = [...new Set(names.map((name) => schema[name].group))].map((group) => {
+	const there = [...new Set(names.map((name) => schema[name].group))];
+	const groups = there.sort((a, b) => GROUPS.indexOf(a) - GROUPS.indexOf(b)).map((group) => {
 		const its = names.filter((name) => schema[name].group === group).map((name) => field(name, schema[name], changed));
-		return group === "Advanced" ? el("details.group", el("summary", group), its) : el("fieldset.group", el("legend", group), its);
+		const title = say(`settings.group.${group}`);
+		return group === "Advanced" ? el("details.group", el("summary", title), its) : el("fieldset.group", el("legend", title), its);
 	});
-	fill(place, el("p.hint", "They hold for the questions that you ask next, in this browser."), groups);
+	fill(place, inLanguage(), el("p.hint", say("settings.hold")), groups);
 	fill(foot, count, reset);
 	changed();
 }
 
+/** The language of the interface: the browser's, or the one that is chosen here. */
+function inLanguage() {
+	const chosen = () => {
+		keep("language", select.value);
+		location.reload();
+	};
+	const options = Object.entries(LANGUAGES).map(([code, name]) => el("option", { value: code, lang: code, selected: code === language }, name));
+	const select = el("select", { id: "language", on: { change: chosen } }, options);
+	return el("div.field", el("label", { for: select.id }, say("settings.language")), select);
+}
+
 function field(name, schema, changed) {
 	const id = `setting-${name}`;
-	const title = schema.title[0].toUpperCase() + schema.title.slice(1);
+	const plain = isSaid(`setting.${name}`); // in a person's words; the others as the server tells them
+	const title = plain ? say(`setting.${name}`) : schema.title[0].toUpperCase() + schema.title.slice(1);
+	const about = plain ? say(`setting.${name}.hint`) : (schema.description ?? "").replaceAll("`", "");
 	const control = controlOf(schema, { id, "aria-describedby": `${id}-hint` });
 	const put = () => {
 		const value = state.settings[name] ?? schema.default ?? "";
@@ -71,12 +87,12 @@ function field(name, schema, changed) {
 		else control.value = Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : value;
 		back.hidden = !(name in state.settings);
 	};
-	const back = button("Reset", () => {
+	const back = button(say("settings.reset"), () => {
 		delete state.settings[name];
 		changed();
 		put();
 		control.focus();
-	}, { class: "link hint", "aria-label": `Reset ${title}` });
+	}, { class: "link hint", "aria-label": say("settings.resetone", { title }) });
 	control.addEventListener("change", () => {
 		let wrong = !control.checkValidity();
 		try {
@@ -96,24 +112,25 @@ function field(name, schema, changed) {
 		"div.field",
 		{ data: { name } },
 		el("label", { for: id }, title),
-		el("p.hint", { id: `${id}-hint` }, said((schema.description ?? "").replaceAll("`", ""))),
+		el("p.hint", { id: `${id}-hint` }, said(about)),
 		el("div.taken", control, el("p.hint", told(schema)), back),
 	);
 }
 
 function told(schema) {
 	const [least, most] = [boundOf(schema, "minimum"), boundOf(schema, "maximum")];
-	const range = most === undefined ? "" : `${whole(least ?? 0)} to ${whole(most)}, `;
+	const range = most === undefined ? "" : `${whole(least ?? 0)}–${whole(most)}, `;
 	const usual = schema.default ?? "";
-	return `${range}by default ${usual.length === 0 ? "not set" : typeof usual === "object" ? JSON.stringify(usual) : usual}`;
+	const told = typeof usual === "object" && usual.length !== 0 ? JSON.stringify(usual) : String(usual);
+	return range + (told ? say("settings.usual", { usual: isSaid(`choice.${told}`) ? say(`choice.${told}`) : told }) : say("settings.unset"));
 }
 
 function controlOf(schema, props) {
 	const words = wordsOf(schema);
 	const numeric = isOf(schema, "integer", "number");
 	if (isOf(schema, "boolean")) return el("input", { ...props, type: "checkbox" });
-	if (words.length && !numeric && !isOf(schema, "array")) return el("select", props, words.map((word) => el("option", { value: word }, word)));
-	if (!numeric || words.length) return el("input", { ...props, type: "text", placeholder: isOf(schema, "array") && "separated by commas" });
+	if (words.length && !numeric && !isOf(schema, "array")) return el("select", props, words.map((word) => el("option", { value: word }, isSaid(`choice.${word}`) ? say(`choice.${word}`) : word)));
+	if (!numeric || words.length) return el("input", { ...props, type: "text", placeholder: isOf(schema, "array") && say("settings.commas") });
 	const bounds = { min: boundOf(schema, "minimum"), max: boundOf(schema, "maximum"), step: isOf(schema, "number") ? "any" : 1 };
 	return el("input", { ...props, type: "number", ...bounds });
 }

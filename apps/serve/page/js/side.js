@@ -3,6 +3,7 @@
 
 import { get } from "./api.js";
 import { button, el, fill, said, trouble } from "./dom.js";
+import { say } from "./language.js";
 import { hooks } from "./state.js";
 
 const MOST = 50;
@@ -31,7 +32,7 @@ export class View {
 		const place = aside();
 		if (!place.contains(document.activeElement)) opener = document.activeElement;
 		const heading = el("h2.side-title", { id: "side-title", tabindex: "-1" }, said(title));
-		const close = button("Close", closeSide, { alone: "close", id: "side-close" });
+		const close = button(say("close"), closeSide, { alone: "close", id: "side-close" });
 		this.body = el("div.side-body", { tabindex: "-1", id: "side-body" });
 		const heads = el("div.side-heads", heading, detail && el("p.detail", said(detail)));
 		fill(place, el("div.side-head", heads, el("div.side-tools", tools(), close)), this.body);
@@ -83,7 +84,7 @@ function tools() {
 		};
 		return button(label, go, { alone: icon, disabled: !views[at + by] });
 	};
-	return views.length > 1 && [tool("Back", "back", -1), tool("Forward", "chevron", 1)];
+	return views.length > 1 && [tool(say("back"), "back", -1), tool(say("forward"), "chevron", 1)];
 }
 
 function show(shown) {

@@ -2,14 +2,14 @@
 
 import { openCompare } from "./compare.js";
 import { append, button, copy, el, fill, link, said, sign, trouble } from "./dom.js";
+import { say } from "./language.js";
 import { Pages } from "./pages.js";
 import { Reading } from "./reading.js";
 import { closeSide, narrow, View } from "./side.js";
 import { hooks } from "./state.js";
 import { openTree } from "./tree.js";
-import { described, inForce, place, placeOf, quoted } from "./words.js";
+import { described, fileOf, inForce, place, placeOf, quoted, titleBeside } from "./words.js";
 
-const NO_MAP = "There is no map of where these words stand on the page, so here they are in the text.";
 const MOST_REFERENCES = 40;
 
 /** Show a citation beside the answer: its document at the cited words; `as_of` is the answer's day. */
@@ -26,7 +26,7 @@ const visit = (cited, asOf) => new Source({ cited, asOf, collection: cited.colle
 class Source extends View {
 	render() {
 		const { section, document } = this.cited;
-		this.open(section || document, document).classList.add("source");
+		this.open(described([fileOf(document), section]), document).classList.add("source");
 		const places = { head: "source-head", tools: "source-tools", note: null, view: null };
 		for (const [name, known] of Object.entries(places)) this[name] = el("div", { class: known });
 		fill(this.body, this.head, this.tools, this.note, this.view);
@@ -34,7 +34,7 @@ class Source extends View {
 	}
 
 	async #load() {
-		fill(this.view, el("p.detail", "Loading …"));
+		fill(this.view, el("p.detail", say("loading")));
 		await this.#know();
 		if (!this.isShown) return;
 		this.#about();
@@ -55,7 +55,7 @@ class Source extends View {
 		this.excerpt = await this.#get("text", this.span);
 		this.page = this.cited.page ?? provision?.page ?? null;
 		this.boxed = this.page ? (await this.#get("boxes", this.span)).pages : [];
-		this.title = this.excerpt.title || this.cited.document;
+		this.title = titleBeside(this.cited.document, this.excerpt.title);
 		this.version = provision?.version || this.cited.version || "";
 	}
 
@@ -70,7 +70,7 @@ class Source extends View {
 		);
 		fill(
 			this.head,
-			above?.length > 0 && el("nav", { "aria-label": "Where it stands" }, el("ol.path", above)),
+			above?.length > 0 && el("nav", { "aria-label": say("source.above") }, el("ol.path", above)),
 			version && el("p.version", inForce(version, this.asOf)),
 			!cited.quote && provision?.lead_in.map((words) => el("p.lead-in", { dir: "auto" }, words)),
 		);
@@ -80,8 +80,8 @@ class Source extends View {
 		const elsewhere = refers.filter(({ labels }) => !labels.length).map((one) => one.said);
 		if (!refers.length) return;
 		const items = leading.map(({ said: words, labels: [label] }) => el("li", this.#jump({ label }, words)));
-		if (elsewhere.length) items.push(el("li.detail", "Not in this document: ", said(elsewhere.join("; "))));
-		const known = el("h3.detail", { id: "refers" }, "Refers to");
+		if (elsewhere.length) items.push(el("li.detail", say("source.elsewhere"), " ", said(elsewhere.join("; "))));
+		const known = el("h3.detail", { id: "refers" }, say("source.refers"));
 		append(pane, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
 	}
 
@@ -94,7 +94,7 @@ class Source extends View {
 	#switch(as) {
 		this.as = as;
 		const unmapped = as === "text" && this.page && !this.boxed.length && this.cited.quote;
-		fill(this.note, unmapped && el("p.note", NO_MAP));
+		fill(this.note, unmapped && el("p.note", say("source.nomap")));
 		const shown = as === "page" ? this.#pages() : this.#reading();
 		fill(this.view, shown.element);
 		this.#tools(shown.tools);
@@ -122,7 +122,7 @@ class Source extends View {
 		const failed = (page) => {
 			if (!this.isShown || this.as !== "page") return;
 			this.#switch("text");
-			fill(this.note, el("p.note", { role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
+			fill(this.note, el("p.note", { role: "status" }, say("source.nopage", { page })));
 		};
 		const page = this.boxed[0]?.page ?? this.page;
 		const turned = () => this.#bring(pages);
@@ -135,14 +135,15 @@ class Source extends View {
 		const pick = (as, name) => button(name, () => this.#again(as), { "aria-pressed": this.as === as });
 		fill(
 			this.tools,
-			this.page && el("div.switch", { role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
-			more && el("div.page-tools", { role: "group", "aria-label": "Pages" }, more),
+			this.page && el("div.switch", { role: "group", "aria-label": say("source.as") }, pick("page", say("source.page")), pick("text", say("source.text"))),
+			more && el("div.page-tools", { role: "group", "aria-label": say("source.pages") }, more),
 			el(
 				"div.acts",
-				sign("Copy", "copy", () => this.#copy()),
-				this.version && label && sign("Versions", "calendar", () => openCompare({ collection, document, label })),
-				sign("Provisions", "menu", () => openTree(collection, document, label)),
-				label && button("Ask about this", () => askAbout(label), { icon: "edit" }),
+				sign(say("copy"), "copy", () => this.#copy()),
+				this.version && label && sign(say("versions"), "calendar", () => openCompare({ collection, document, label })),
+				sign(say("provisions"), "menu", () => openTree(collection, document, label)),
+				label && button(say("source.ask"), () => askAbout(label), { icon: "edit" }),
+				sign(say("alone.ask"), "send", () => askOnly({ collection, document, label, passage: [this.span.start, this.span.end] })),
 			),
 		);
 	}
@@ -155,8 +156,13 @@ class Source extends View {
 
 	#copy() {
 		const words = quoted(this.cited.quote ?? this.provision?.text ?? this.excerpt.text);
-		copy(`${words} (${place(this.cited, this.title, this.version)})`, "Copied with its citation");
+		copy(`${words} (${place(this.cited, this.title, this.version)})`, say("source.copied"));
 	}
+}
+
+function askOnly(only) {
+	if (narrow()) closeSide();
+	hooks.askOnly(only);
 }
 
 function askAbout(label) {

@@ -1,7 +1,10 @@
 // What the page knows, and what the browser keeps of it.
 
-/** What the parts share. `chosen` are collections' names, null for all; `asOf` "" is today. */
-export const state = { me: null, collections: [], chosen: null, asOf: "", settings: {}, thread: null };
+/**
+ * What the parts share. `chosen` are collections' names, null for all; `only` is the one document, or
+ * the passage of it, that is asked: {collection, document, passage, label}; `asOf` "" is today.
+ */
+export const state = { me: null, collections: [], chosen: null, only: null, asOf: "", settings: {}, thread: null };
 
 /** What the parts tell the page of, for which main.js has what is done. */
 export const hooks = {};

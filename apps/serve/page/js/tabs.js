@@ -1,28 +1,22 @@
-// What lies behind an answer: passages, relations, plan, attempts, cost. Closed until wanted.
+// What lies behind an answer: passages, relations, plan, attempts, cost.
 
 import { el, fill, link, said } from "./dom.js";
 import { relations } from "./graph.js";
+import { counted, say, whole } from "./language.js";
 import { titleOf } from "./state.js";
-import { CLASSES, SIGNALS, brought, counted, doing, labelOf, score, seconds, share, whole } from "./words.js";
+import { SIGNALS, brought, classOf, doing, labelOf, score, seconds, share, signal } from "./words.js";
 
-const NAME = "How this answer came about";
 let made = 0;
 
-/** The closed details of an answer, which are made when they are first opened. */
-export function behind(answer, open) {
-	const place = el("div");
-	const toggle = ({ target }) => target.open && !place.firstChild && fill(place, tabs(answer, open));
-	return el("details.behind.no-print", { "data-testid": "behind", on: { toggle } }, el("summary", NAME), place);
-}
-
-function tabs(answer, open) {
+/** What lies behind an answer, in tabs. */
+export function tabs(answer, open) {
 	made += 1;
 	const parts = {
-		Passages: () => passages(answer, open),
-		Relations: () => relations(answer.triplets, open),
-		Plan: () => plan(answer),
-		Attempts: () => el("ol.attempts", answer.attempts.map(attempt)),
-		Cost: () => cost(answer),
+		passages: () => passages(answer, open),
+		relations: () => relations(answer.triplets, open),
+		plan: () => plan(answer),
+		attempts: () => el("ol.attempts", answer.attempts.map(attempt)),
+		cost: () => cost(answer),
 	};
 	const both = Object.entries(parts).map(([name, make], at) => {
 		const id = `tab-${made}-${at}`;
@@ -36,7 +30,7 @@ function tabs(answer, open) {
 			}
 		};
 		const props = { type: "button", role: "tab", id, "aria-controls": panel.id, on: { click: choose } };
-		return [el("button", props, name), panel];
+		return [el("button", props, say(`tab.${name}`)), panel];
 	});
 	const heads = both.map(([head]) => head);
 	const keydown = (event) => {
@@ -49,7 +43,7 @@ function tabs(answer, open) {
 		head.click();
 	};
 	heads[0].click();
-	return [el("div.tabs", { role: "tablist", "aria-label": NAME, on: { keydown } }, heads), both.map(([, panel]) => panel)];
+	return [el("div.tabs", { role: "tablist", "aria-label": say("behind"), on: { keydown } }, heads), both.map(([, panel]) => panel)];
 }
 
 /** A table of rows of cells; a cell of {number} is one. */
@@ -62,102 +56,92 @@ function table(label, heads, rows) {
 }
 
 function passages({ passages: found, candidates = [], graph_candidates: followed = [], collections }, open) {
-	if (!found.length) return el("p.hint", "No passage was found.");
+	if (!found.length) return el("p.hint", say("passages.none"));
 	const known = new Map(found.map((one) => [one.id, one]));
 	const others = [...candidates, ...followed].filter(({ id }) => !known.has(id) && known.set(id));
 	const there = new Set([...found, ...others].flatMap((one) => Object.keys(one.signals)));
-	const columns = [...Object.keys(SIGNALS).filter((name) => there.delete(name)), ...there];
+	const columns = [...SIGNALS.filter((name) => there.delete(name)), ...there];
 	const named = (one) => [
 		link(labelOf(one), () => open({ collection: collections[0], ...one })),
 		el("span.detail", said(one.document)),
 	];
 	const number = (value) => ({ number: value === undefined ? "" : score(value) });
-	const heads = ["n", "Passage", "Score", ...columns.map((name) => SIGNALS[name] ?? name)];
+	const heads = ["n", say("passages.one"), say("passages.score"), ...columns.map(signal)];
 	const row = (one) => [{ number: one.n ?? "" }, named(one), number(one.score), ...columns.map((name) => number(one.signals[name]))];
 	const scores = (label, rows) => table(label, heads.map((name, at) => (at === 1 ? name : { number: name })), rows.map(row));
-	const more = `${counted(others.length, "other candidate")} of the search`;
+	const more = counted(others.length, "other");
 	return [
-		el("p.hint", "The passages that the answer was written from, with what each way of searching made of them."),
-		scores("Passages and their scores", found),
-		others.length > 0 && el("details", el("summary", more), scores("Other candidates", others)),
+		el("p.hint", say("passages.hint")),
+		scores(say("passages.scores"), found),
+		others.length > 0 && el("details", el("summary", more), scores(say("passages.others"), others)),
 	];
 }
 
-const LIMITS = [
-	["k", "passage", "to write the answer from"],
-	["Q", "further wording", "of the question"],
-	["K", "term", "to follow in the relations"],
-	["S", "step", "from each of them"],
-];
+const LIMITS = ["k", "Q", "K", "S"];
 
 function plan(answer) {
-	const bar = (value, at) => el("meter", { min: 0, max: 1, value, "aria-label": CLASSES[at] });
+	const bar = (value, at) => el("meter", { min: 0, max: 1, value, "aria-label": classOf(at) });
 	// several collections each have a plan of their own
 	const one = answer.plan && [
-		el("p", `This was read as ${CLASSES[answer.complexity]}.`),
-		el("ul.shares", answer.probabilities.map((value, at) => el("li", el("span", CLASSES[at]), bar(value, at), el("span", share(value))))),
-		el("p", "So the search took at most:"),
-		el("ul.plain", LIMITS.map(([name, thing, what]) => el("li", `${counted(answer.plan[name], thing)} ${what} (${name})`))),
+		el("p", say("plan.read", { class: classOf(answer.complexity) })),
+		el("ul.shares", answer.probabilities.map((value, at) => el("li", el("span", classOf(at)), bar(value, at), el("span", share(value))))),
+		el("p", say("plan.most")),
+		el("ul.plain", LIMITS.map((name) => el("li", `${counted(answer.plan[name], `plan.${name}`)} (${name})`))),
 	];
 	const { standalone, queries, keywords, variant, collections } = answer;
-	const more = { Asked: standalone, "Searched for": queries, Terms: keywords, Variant: variant, Collections: collections.map(titleOf) };
+	const more = { asked: standalone, queries, keywords, variant, collections: collections.map(titleOf) };
 	return [one, items(more)];
 }
 
 function items(pairs) {
 	const listed = Object.entries(pairs).map(([name, value]) => [name, [value ?? []].flat().filter(Boolean)]);
-	return el("dl.items", listed.map(([name, values]) => values.length > 0 && [el("dt", name), values.map((one) => el("dd", said(one)))]));
+	return el("dl.items", listed.map(([name, values]) => values.length > 0 && [el("dt", say(`item.${name}`)), values.map((one) => el("dd", said(one)))]));
 }
 
 function attempt(one, at, all) {
 	const { evaluation: judged, advice } = one;
-	const passed = judged.passed ? "passed" : one.abstained ? "abstained" : "not passed";
+	const became = judged.passed ? "passed" : one.abstained ? "abstained" : "failed";
 	const before = all[at - 1]?.collection === one.collection && all[at - 1];
 	const scores = {
-		"Answers the question": judged.answers,
-		"About the question": judged.answer_relevance,
-		"Passages about it": judged.context_relevance,
-		"Borne out by the sources": judged.groundedness,
+		answers: judged.answers,
+		relevance: judged.answer_relevance,
+		context: judged.context_relevance,
+		grounded: judged.groundedness,
 	};
 	return el(
 		"li",
-		el("h3", one.collection && [said(titleOf(one.collection)), ": "], `attempt ${one.number}, ${passed}`),
+		el("h3", one.collection && [said(titleOf(one.collection)), ": "], say(`attempt.${became}`, one)),
 		before && el("p", said(changes(one, before))),
 		el(
 			"ul.scores",
-			Object.entries(scores).map(([name, value]) => value !== undefined && el("li", el("b", score(value)), ` ${name}`)),
-			el("li", el("b", judged.citations_verified ? "✓" : "✗"), ` Citations ${judged.citations_verified ? "" : "not "}verified`),
+			Object.entries(scores).map(([name, value]) => value !== undefined && el("li", el("b", score(value)), ` ${say(`score.${name}`)}`)),
+			el("li", el("b", judged.citations_verified ? "✓" : "✗"), ` ${say(judged.citations_verified ? "score.verified" : "score.unverified")}`),
 		),
-		items({ Question: one.question, "Searched for": one.queries, Faults: judged.reasons, Advice: advice?.guidance }),
-		el("details", el("summary", "Its answer"), el("p.serif", { dir: "auto" }, one.answer)),
+		items({ question: one.question, queries: one.queries, faults: judged.reasons, advice: advice?.guidance }),
+		el("details", el("summary", say("attempt.answer")), el("p.serif", { dir: "auto" }, one.answer)),
 	);
 }
 
-const WAYS = {
-	reread: "the question was read another way",
-	whole: "whole provisions were taken instead of parts",
-	operative: "recitals and notes were left out",
-	broaden: "more candidates and passages were taken",
-};
+const WAYS = ["reread", "whole", "operative", "broaden"];
 
 function changes(one, before) {
 	const known = new Set(before.passages.map(({ id }) => id));
 	const fresh = one.passages.filter(({ id }) => !known.has(id)).length;
 	const told = [
-		WAYS[before.advice?.strategy],
-		one.question !== before.question && "the question was worded anew",
-		fresh ? `${counted(fresh, "passage")} came in that the attempt before did not have` : "the passages stayed the same",
+		WAYS.includes(before.advice?.strategy) && say(`change.${before.advice.strategy}`),
+		one.question !== before.question && say("change.reworded"),
+		fresh ? say("change.fresh", { passages: counted(fresh, "passage") }) : say("change.same"),
 	];
-	return `What changed: ${told.filter(Boolean).join("; ")}.`;
+	return say("change", { what: told.filter(Boolean).join("; ") });
 }
 
 function cost({ usage, hosts, model, steps = [] }) {
-	const tokens = `${whole(usage.tokens_in)} tokens in, ${whole(usage.tokens_out)} out`;
+	const tokens = say("cost.tokens", { in: whole(usage.tokens_in), out: whole(usage.tokens_out) });
 	const told = {
-		Time: seconds(usage.seconds),
-		Model: usage.model_calls ? `${model}: ${counted(usage.model_calls, "call")}, ${tokens}` : "none was asked",
-		"Text went to": hosts.length ? hosts : "nowhere: all of it stayed on this server",
+		time: seconds(usage.seconds),
+		model: usage.model_calls ? `${model}: ${counted(usage.model_calls, "call")}, ${tokens}` : say("cost.nomodel"),
+		hosts: hosts.length ? hosts : say("cost.nohost"),
 	};
 	const rows = steps.map((step) => [doing(step.node), said(brought(step)), { number: seconds(step.seconds) }]);
-	return [items(told), rows.length > 0 && table("Steps", ["Step", "It brought", { number: "After" }], rows)];
+	return [items(told), rows.length > 0 && table(say("cost.steps"), [say("cost.step"), say("cost.brought"), { number: say("cost.after") }], rows)];
 }

@@ -4,18 +4,20 @@ import { answerView, exportsOf, turnView } from "./answer.js";
 import { get, patch, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { announce, button, el, fill, form, icon, said, tried } from "./dom.js";
+import { say } from "./language.js";
+import { shareThread } from "./sharing.js";
 import { hooks, state } from "./state.js";
 import { when } from "./words.js";
 
 const TURNS = 20;
 const THREADS = 100;
 
-/** Fill the list of conversations, and return {refresh, mark}. */
-export function threadList(nav) {
+/** Fill the list of conversations below the `tools`, and return {refresh, mark}. */
+export function threadList(nav, tools) {
 	const list = el("ul.thread-list", { "data-testid": "threads" });
 	const problem = el("p.hint");
-	const older = button("Earlier conversations", () => load(list.lastElementChild.dataset.id), { hidden: true });
-	fill(nav, button("New conversation", hooks.start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
+	const older = button(say("threads.earlier"), () => load(list.lastElementChild.dataset.id), { hidden: true });
+	fill(nav, button(say("threads.new"), hooks.start, { icon: "add", id: "new-thread", class: "outlined" }), el("div.tool-list", tools), problem, list, older);
 
 	async function load(before) {
 		try {
@@ -24,7 +26,7 @@ export function threadList(nav) {
 			list.append(...threads.map(row));
 			mark();
 			older.hidden = threads.length < THREADS;
-			problem.textContent = list.firstChild ? "" : "Conversations are kept here.";
+			problem.textContent = list.firstChild ? "" : say("threads.none");
 		} catch (error) {
 			problem.textContent = error.message;
 		}
@@ -44,11 +46,12 @@ export function threadList(nav) {
 		};
 		const sheet = el(
 			"div.sheet",
-			button("Rename", renamed, { icon: "edit" }),
-			exportsOf("threads", thread.id, "Export to "),
-			button("Delete", () => gone(thread), { icon: "remove", class: "quiet danger" }),
+			button(say("threads.rename"), renamed, { icon: "edit" }),
+			exportsOf("threads", thread.id),
+			state.me?.needs_key && button(say("share"), () => shareThread(thread), { icon: "share" }),
+			button(say("delete"), () => gone(thread), { icon: "remove", class: "quiet danger" }),
 		);
-		const more = el("summary.quiet.icon", { "aria-label": `More for ${thread.title}` }, icon("more"));
+		const more = el("summary.quiet.icon", { "aria-label": say("threads.more", thread) }, icon("more"));
 		const link = el("a", { href: `#thread=${encodeURIComponent(thread.id)}` }, words);
 		return fill(item, link, el("details.menu", more, sheet));
 	}
@@ -64,22 +67,22 @@ export function threadList(nav) {
 			event.preventDefault();
 			back();
 		};
-		const field = el("input", { value: thread.title, "aria-label": "Name of the conversation", maxlength: 200, on: { keydown } });
+		const field = el("input", { value: thread.title, "aria-label": say("threads.name"), maxlength: 200, on: { keydown } });
 		const renamed = async () => {
 			const title = field.value.trim();
 			const kept = await tried(async () => title && Object.assign(thread, await patch(["threads", thread.id], { title })));
 			if (kept) back();
 			else field.focus();
 		};
-		const keep = el("button.quiet.icon", { "aria-label": "Keep the name" }, icon("check"));
+		const keep = el("button.quiet.icon", { "aria-label": say("threads.keep") }, icon("check"));
 		return form("form.renaming", renamed, field, keep);
 	}
 	async function gone(thread) {
-		const text = `“${thread.title}” and its answers are deleted for good.`;
-		if (!(await confirmed({ title: "Delete this conversation?", text, action: "Delete" }))) return;
+		const text = say("threads.gone", thread);
+		if (!(await confirmed({ title: say("threads.delete"), text, action: say("delete") }))) return;
 		await tried(async () => {
 			await remove(["threads", thread.id]);
-			announce("Deleted.");
+			announce(say("threads.deleted"));
 			if (thread.id === state.thread) hooks.start();
 		});
 		await load();
@@ -87,12 +90,12 @@ export function threadList(nav) {
 	return { refresh: () => load(), mark };
 }
 
-/** Show a conversation's last turns, and the earlier ones as they are wanted. */
-export async function showThread(id, room) {
+/** Show a conversation's last turns, and the earlier ones as they are wanted; `ask` asks on. */
+export async function showThread(id, room, ask) {
 	const page = async (before) => (await get(["threads", id], { limit: TURNS, before })).turns;
-	const shown = (answer) => {
-		const { article, body } = turnView(answer.question, answer.id);
-		fill(body, answerView(answer));
+	const shown = (answer, last = false) => {
+		const { article, body } = turnView(answer.question, { again: ask, id: answer.id });
+		fill(body, answerView(answer, last && ask));
 		return article;
 	};
 	const more = async () => {
@@ -101,7 +104,7 @@ export async function showThread(id, room) {
 			const next = earlier.nextElementSibling;
 			const turns = await page(next.dataset.id);
 			if (state.thread !== id) return;
-			earlier.after(...turns.map(shown));
+			earlier.after(...turns.map((one) => shown(one)));
 			next.scrollIntoView();
 			earlier.hidden = turns.length < TURNS;
 		});
@@ -109,7 +112,7 @@ export async function showThread(id, room) {
 	};
 	const turns = await page();
 	if (state.thread !== id) return; // another was opened meanwhile
-	const earlier = button("Earlier questions", more, { class: "outlined earlier", hidden: turns.length < TURNS });
-	fill(room, earlier, turns.map(shown));
+	const earlier = button(say("threads.questions"), more, { class: "outlined earlier", hidden: turns.length < TURNS });
+	fill(room, earlier, turns.map((one) => shown(one, one === turns.at(-1))));
 	room.lastElementChild.scrollIntoView();
 }

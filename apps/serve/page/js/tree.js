@@ -1,11 +1,12 @@
 // The provisions of the documents of a collection, to jump in.
 
 import { append, el, field, fill, said } from "./dom.js";
+import { counted, say } from "./language.js";
 import { every, matching, nested } from "./outline.js";
 import { View } from "./side.js";
 import { openProvision } from "./source.js";
 import { titleOf } from "./state.js";
-import { days, described } from "./words.js";
+import { days, described, fileOf, titleBeside } from "./words.js";
 
 const MOST_FOUND = 200;
 const MOST_SEARCHED = 40;
@@ -24,15 +25,15 @@ class Tree extends View {
 	items = new WeakMap();
 
 	render() {
-		this.open("Provisions", titleOf(this.collection));
+		this.open(say("provisions"), titleOf(this.collection));
 		const heard = { click: (event) => this.#clicked(event), keydown: (event) => this.#key(event) };
-		this.list = el("ul.tree", { role: "tree", "aria-label": "Provisions", on: heard });
+		this.list = el("ul.tree", { role: "tree", "aria-label": say("provisions"), on: heard });
 		this.count = el("p.detail", { role: "status" });
 		this.note = el("div");
 		const typing = { input: () => this.#type(), keydown: (event) => this.#fieldKey(event) };
-		const hint = "Its number, or words of its heading";
+		const hint = say("tree.hint");
 		this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: hint, on: typing });
-		fill(this.body, el("div.find", field("Find a provision", this.field)), this.count, this.note, this.list);
+		fill(this.body, el("div.find", field(say("tree.find"), this.field)), this.count, this.note, this.list);
 		this.attempt(() => this.#load());
 	}
 
@@ -48,9 +49,8 @@ class Tree extends View {
 	async #begin() {
 		const { documents } = await this.get("documents");
 		const roots = documents.map((row) => {
-			const title = row.title || row.name;
-			const heading = described([title !== row.name && row.name, days(row)]);
-			return { document: row.name, unit: { label: title, heading, kind: "document" }, children: null };
+			const heading = described([titleBeside(row.name, row.title), days(row)]);
+			return { document: row.name, title: row.title, unit: { label: fileOf(row.name), heading, kind: "document" }, children: null };
 		});
 		const root = roots.length === 1 ? roots[0] : roots.find((one) => one.document === this.document);
 		if (!root) return roots;
@@ -65,14 +65,14 @@ class Tree extends View {
 	async #fetch(root) {
 		if (root.children) return;
 		const { units } = await this.get("tree", { document: root.document });
-		const beginning = { unit: { label: "From the beginning", heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
-		root.children = [beginning, ...nested(units, root.unit.label)];
+		const beginning = { unit: { label: say("tree.whole"), heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
+		root.children = [beginning, ...nested(units, root.title)];
 		for (const item of root.children) item.parent = root;
 		for (const item of every(root.children)) item.root = root;
 	}
 
 	#showAll() {
-		this.count.textContent = this.roots.length ? "" : "There are no documents yet.";
+		this.count.textContent = this.roots.length ? "" : say("documents.none");
 		fill(this.list, this.roots.map((root) => this.#item(root, 1)));
 		this.#rest();
 	}
@@ -82,7 +82,7 @@ class Tree extends View {
 		const heading = item.unit.heading === label ? "" : item.unit.heading;
 		const inner = item.children === null || item.children.length > 0;
 		const name = el("span.name", said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
-		const row = el("div", { class: `row ${kind}` }, el("span.twisty"), name, page && el("span.detail", `p. ${page}`));
+		const row = el("div", { class: `row ${kind}` }, el("span.twisty"), name, page && el("span.detail", say("place.p", { page })));
 		const props = { role: "treeitem", tabindex: "-1", "aria-level": level, "aria-label": [label, heading].filter(Boolean).join(", ") };
 		item.node = el("li", { ...props, "aria-expanded": inner ? Boolean(item.open) : null }, row);
 		this.items.set(item.node, item);
@@ -210,8 +210,8 @@ class Tree extends View {
 		if (typed !== this.typed || !this.isShown) return;
 		const all = searched.flatMap((root) => [...every(root.children)].slice(1));
 		const found = matching(all, typed);
-		const of = `${found.length} of ${all.length} provisions${few ? "" : " of the open documents"}`;
-		this.count.textContent = found.length > MOST_FOUND ? `${of}, the first ${MOST_FOUND} shown` : of;
+		const of = say(few ? "tree.found" : "tree.foundopen", { found: found.length, all: counted(all.length, "provision") });
+		this.count.textContent = found.length > MOST_FOUND ? say("tree.first", { of, most: MOST_FOUND }) : of;
 		fill(this.list, found.slice(0, MOST_FOUND).map((item) => this.#found(item)));
 		this.#rest();
 	}

@@ -1,6 +1,7 @@
 // Files on their way to the server: from a picker or from what is dropped, some at a time.
 
 import { address, ApiError, failure } from "./api.js";
+import { say } from "./language.js";
 
 const AT_ONCE = 50;
 const BYTES_AT_ONCE = 32 * 2 ** 20;
@@ -26,6 +27,7 @@ export function batches(files) {
 /** The files that were dropped, those of folders with their paths. */
 export async function dropped(transfer) {
 	const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+	if (!entries.length) return [...transfer.files]; // from another program
 	return (await Promise.all(entries.map(filesOf))).flat();
 }
 
@@ -55,10 +57,10 @@ export function send(collection, files, { replace, told, signal }) {
 	sending.open("POST", address(["collections", collection, "documents"], { replace }));
 	sending.responseType = "json";
 	return new Promise((resolve, reject) => {
-		const cut = (hint) => () => reject(new ApiError({ kind: "Unreachable", what: "The upload was cut off.", hint }));
+		const cut = (hint) => () => reject(new ApiError({ kind: "Unreachable", what: say("files.cut"), hint }));
 		sending.upload.onprogress = (event) => told(event.loaded);
-		sending.onerror = cut("See whether lexloop serve still runs.");
-		sending.onabort = cut("You stopped it.");
+		sending.onerror = cut(say("server.check"));
+		sending.onabort = cut(say("files.stopped"));
 		sending.onload = () =>
 			sending.status < 400 ? resolve(sending.response) : reject(failure(sending.response, sending.status));
 		signal.addEventListener("abort", () => sending.abort());

@@ -1,37 +1,70 @@
-// What is shown before there is anything to read: examples to click, or a form for a key.
+// What is shown before there is anything to read: one's documents, questions on them; or a form for a key.
 
 import { post } from "./api.js";
-import { el, field, fill, form, link, said } from "./dom.js";
-import { asked, collectionNamed, state } from "./state.js";
+import { openDocuments } from "./documents.js";
+import { button, el, field, fill, form, link, said } from "./dom.js";
+import { dropPlace, mayAdd, ownCollection } from "./files.js";
+import { counted, say } from "./language.js";
+import { asked, collectionNamed, state, titleOf } from "./state.js";
 import { openTree } from "./tree.js";
-import { counted } from "./words.js";
+import { fileOf, titleBeside } from "./words.js";
 
-const PROMISE = "Each sentence of an answer cites the words that it rests on, and every citation is checked.";
+const MOST_ASKED = 6;
+const MOST_NAMED = 6;
 
-/** Show what may be asked, with examples of the chosen collections; `ask` is given an example's questions. */
-export function welcome(room, ask) {
-	const chosen = asked().map(collectionNamed);
-	const examples = chosen.flatMap((one) => one.examples ?? []).map(({ type, question, before = [] }) => {
-		const asked = [...before, question];
-		const words = el("span.serif", said(asked.join(" … ")));
-		const inside = [el("span.kind", said(type.replaceAll("_", " "))), words];
-		return el("li", el("button", { type: "button", data: { type }, on: { click: () => ask(asked) } }, inside));
-	});
-	const list = el("ul.examples", { "data-testid": "examples" }, examples);
-	const shown = examples.length > 0 && [el("h3", "Try one of these"), list];
-	const head = el("h2", { id: "welcome-title" }, "What does the law say?");
-	const [one, ...others] = chosen;
-	const titles = one && !others.length && el("ul.titles", one.titles.map(({ document, title }) => el("li", link(title, () => openTree(one.name, document)))));
-	fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, el("p.lede", about(chosen)), titles, shown));
+/**
+ * Show the opening screen around the composer, and return {show}, which fills in the documents that
+ * are chosen; `ask` is given an example's questions.
+ */
+export function welcome(room, composer, ask) {
+	const lede = el("p.lede");
+	const more = el("div.opening");
+	const head = el("h2", { id: "welcome-title" }, say("welcome.head"));
+	fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, lede, composer, more));
+	return {
+		show() {
+			const chosen = asked().map(collectionNamed);
+			fill(lede, about(chosen));
+			fill(more, questions(chosen, ask), documents(chosen));
+		},
+	};
 }
 
 function about(chosen) {
-	if (!chosen.length) return "There are no documents yet. Add some under Documents, then ask.";
-	if (chosen.length > 1) return `Answers come from ${chosen.length} collections of documents. ${PROMISE}`;
-	const [{ title, name, documents, trouble, titles }] = chosen;
-	if (trouble) return [said(title || name), ": ", said(trouble)];
-	const some = documents > titles.length ? ", of which these are the first" : "";
-	return [`Answers come from ${counted(documents, "document")} in `, said(title || name), `${some}. ${PROMISE}`];
+	if (!chosen.length) return say(mayAdd() ? "welcome.empty" : "welcome.nothing");
+	return say("welcome.promise");
+}
+
+/** Examples of the chosen collections, taken from each in turn. */
+function questions(chosen, ask) {
+	const lists = chosen.map((one) => one.examples ?? []);
+	const longest = Math.max(0, ...lists.map((list) => list.length));
+	const turns = Array.from({ length: longest }, (_, at) => lists.map((list) => list[at]).filter(Boolean)).flat();
+	if (!turns.length) return null;
+	const rows = turns.slice(0, MOST_ASKED).map(({ question, before = [] }) => {
+		const all = [...before, question];
+		return el("li", el("button", { type: "button", dir: "auto", on: { click: () => ask(all) } }, said(all.join(" … "))));
+	});
+	return el("section", el("h3", say("welcome.examples")), el("ul.examples", { "data-testid": "examples" }, rows));
+}
+
+function documents(chosen) {
+	const several = chosen.length > 1;
+	const lists = chosen.map((one) => {
+		const { name, titles, documents: count, trouble } = one;
+		const rows = titles.slice(0, several ? 3 : MOST_NAMED).map(({ document, title }) =>
+			el("li", link(fileOf(document), () => openTree(name, document)), el("span.detail", said(titleBeside(document, title)))),
+		);
+		const left = count - rows.length;
+		return [
+			(several || trouble) && el("h4", said(titleOf(name))),
+			trouble && el("p.hint", said(trouble)),
+			el("ul.titles", rows),
+			left > 0 && button(say("welcome.more", { documents: counted(left, "document") }), () => openDocuments(name), { class: "link hint" }),
+		];
+	});
+	const drop = mayAdd() && dropPlace(ownCollection);
+	return el("section", el("h3", say("welcome.documents")), lists, drop);
 }
 
 /** Show the form for a key; `entered` is called once the server took it. */
@@ -53,10 +86,10 @@ export function signIn(room, entered) {
 		"form.welcome.signin",
 		submitted,
 		{ id: "signin", "aria-labelledby": "welcome-title" },
-		el("h2", { id: "welcome-title" }, "Sign in"),
-		el("p.lede", "This server asks for a key. Whoever runs it has given you one."),
-		field("Key", key, problem),
-		el("button.solid", "Sign in"),
+		el("h2", { id: "welcome-title" }, say("signin")),
+		el("p.lede", say("signin.why")),
+		field(say("signin.key"), key, problem),
+		el("button.solid", say("signin")),
 	);
 	fill(room, made);
 	key.focus();
@@ -65,8 +98,8 @@ export function signIn(room, entered) {
 /** The line at the foot of the page: no legal advice, and where text goes. */
 export function terms() {
 	const { model, hosts } = state.me ?? {};
-	let goes = "No model is used: nothing leaves this server.";
-	if (model) goes = `The model ${model} runs on this server: nothing leaves it.`;
-	if (hosts?.length) goes = `Questions and passages go to ${hosts.join(" and ")}, nowhere else.`;
-	return `Lexloop informs and gives no legal advice. ${state.me ? goes : ""}`;
+	let goes = say("terms.nomodel");
+	if (model) goes = say("terms.model", { model });
+	if (hosts?.length) goes = say("terms.hosts", { hosts: hosts.join(", ") });
+	return `${say("terms.advice")} ${state.me ? goes : ""}`;
 }

@@ -1,0 +1,163 @@
+"""Questions to ask of documents: at first, and after an answer; read off trees without a model."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, zip_longest
+from typing import TYPE_CHECKING, Any
+
+from lexloop.core.folding import folded
+
+if TYPE_CHECKING:
+    from lexloop.documents.structure.tree import Tree, Unit
+    from lexloop.store.view import View
+
+_MOST, _EACH = 4, 3
+"""Questions after an answer, and of one kind and document at first."""
+_READ = 20
+"""The most documents that are read for first questions."""
+_CITED = 3
+"""The citations, the first ones, of which questions are made."""
+_LONGEST, _AROUND = 80, 50
+"""Characters of a heading that is asked for, and relations of a provision that are looked at."""
+_EMPTY = frozenset({"definitions", "reserved", "introduction", "general"})
+"""Headings that tell too little to be asked for."""
+_PUNISHING = re.compile(
+    r"\b(?:penalt|sanction|fine[sd]?\b|offence|violation|breach|terminat|remed|enforce"
+    r"|sanktion|bußgeld|strafe|verst[oö]ß)",
+    re.IGNORECASE,
+)
+
+
+def first_questions(view: "View", most: int = 5) -> list[str]:
+    """Return a few questions that documents answer, of several kinds and documents in turn.
+
+    They ask for a defined term, and for what headed provisions say, of a breach first.
+
+    Args:
+        view: The documents; of very many, some.
+        most: The most questions.
+    """
+    step = max(1, -(-len(view.documents) // _READ))
+    trees = [tree for name in view.documents[::step] if (tree := view.tree_of(name)) is not None]
+    per_document = (_in_turn(_first_of(tree)) for tree in trees)
+    found = (said for _, said in _in_turn(per_document))
+    return list(islice(dict.fromkeys(found), most))
+
+
+def _first_of(tree: "Tree") -> "list[list[_Asked]]":
+    headed = [unit for unit in tree.units if _is_asked(unit)]
+    headed.sort(key=lambda unit: not _PUNISHING.search(unit.heading))
+    terms = [unit.heading for unit in tree.units if unit.kind == "definition"]
+    return [
+        [_about(unit) for unit in headed[:_EACH]],
+        [(term, _meaning(term)) for term in terms[:_EACH] if term],
+    ]
+
+
+def next_questions(
+    view: "View", question: str, citations: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return a few questions that go on from an answer, the likeliest kinds first.
+
+    They ask for a defined term that a source uses, what is excepted from it, what its document
+    says of a breach, and what stands next to it; what was asked already is not asked again.
+
+    Args:
+        view: The documents of the answer's collection.
+        question: As it was asked.
+        citations: Of the answer; each with its document, section and offsets.
+    """
+    known = folded(question).casefold()
+    first = [one for one in citations[:_CITED] if _stands(view, one)]
+    kinds = [
+        [asked for one in first for asked in kind(view, one)]
+        for kind in (_terms, _exceptions, _sanctions, _neighbours)
+    ]
+    fresh = (said for topic, said in _in_turn(kinds) if folded(topic).casefold() not in known)
+    return list(islice(dict.fromkeys(fresh), _MOST))
+
+
+def _stands(view: "View", cited: Mapping[str, Any]) -> bool:
+    tree = view.tree_of(cited["document"])
+    return tree is not None and tree.at(cited["start"]) >= 0
+
+
+_Asked = tuple[str, str]
+"""What a question is about, and the question."""
+
+
+def _in_turn(lists: "Iterable[Iterable[_Asked]]") -> "Iterator[_Asked]":
+    return filter(None, chain.from_iterable(zip_longest(*lists)))
+
+
+def _terms(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
+    words = folded(cited["quote"]).casefold()
+    defined = (unit for unit in _tree(view, cited).units if unit.kind == "definition")
+    for unit in sorted(defined, key=lambda unit: -len(unit.heading)):
+        term = folded(unit.heading).casefold()
+        within = unit.start <= cited["start"] < unit.end
+        if term and not within and re.search(rf"\b{re.escape(term)}\b", words):
+            yield unit.heading, _meaning(unit.heading)
+
+
+def _exceptions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
+    tree, graph = _tree(view, cited), view.graph()
+    place = tree.at(cited["start"])
+    for label in dict.fromkeys(tree.units[at].label for at in (place, *tree.above(place))):
+        entity = graph.find(f"{label} of {cited['document']}") or graph.find(label) or ""
+        for relation in graph.neighbourhood(entity, 1, _AROUND):
+            here = relation.triplet["document"] == cited["document"]
+            excepts = relation.triplet["predicate"] == "exception_to"
+            if here and excepts and relation.object == entity:
+                yield f"exceptions to {label}", f"What are the exceptions to {label}?"
+                return
+
+
+def _sanctions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
+    tree = _tree(view, cited)
+    own = _provision(tree, tree.at(cited["start"]))
+    for unit in tree.units:
+        if unit is not own and _is_asked(unit) and _PUNISHING.search(unit.heading):
+            yield _about(unit)
+            return
+
+
+def _neighbours(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
+    tree = _tree(view, cited)
+    own = _provision(tree, tree.at(cited["start"]))
+    beside = [unit for unit in tree.units if unit.parent == own.parent and _is_asked(unit)]
+    if own in beside and (after := beside[beside.index(own) + 1 :]):
+        yield _about(after[0])
+
+
+def _tree(view: "View", cited: Mapping[str, Any]) -> "Tree":
+    tree = view.tree_of(cited["document"])
+    assert tree is not None
+    return tree
+
+
+def _provision(tree: "Tree", place: int) -> "Unit":
+    """Return the provision that a unit is of; the unit where it is of none."""
+    around = (place, *tree.above(place))
+    return tree.units[next((at for at in around if tree.units[at].kind == "provision"), place)]
+
+
+def _is_asked(unit: "Unit") -> bool:
+    """Return whether a provision has a heading that says what it is about."""
+    told = unit.kind == "provision" and 0 < len(unit.heading) <= _LONGEST
+    # what stands at the very beginning is the title
+    own = unit.start > 0 if unit.heading == unit.label else bool(unit.number)
+    return told and own and unit.heading.casefold().strip(" .") not in _EMPTY
+
+
+def _meaning(term: str) -> str:
+    return f"What is meant by “{' '.join(term.split())}”?"
+
+
+def _about(unit: "Unit") -> _Asked:
+    heading = " ".join(unit.heading.split()).rstrip(".")
+    heading = heading.capitalize() if heading.isupper() else heading
+    if heading.endswith("?"):
+        return unit.label, heading
+    where = "is said" if unit.heading == unit.label else f"does {unit.label} say"
+    return unit.label, f"What {where} about “{heading}”?"
