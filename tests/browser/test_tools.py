@@ -145,23 +145,27 @@ def test_a_conversation_is_read_by_its_link_until_that_is_withdrawn(
 ) -> None:
     people = [person(name, key, collections=["sample"]) for name, key in KEYS.items()]
     settings = "\n".join(['[collections]\nsample = "sample"\n', *people])
-    with Serving(tmp_path, settings=settings) as server, chromium(tmp_path) as second:
-        with signed_in(browser, server, "Anna") as anna, signed_in(second, server, "Ben") as ben:
-            anna.ask("What is a bias audit?")
-            row = f"[data-testid=threads] li[data-id='{anna.thread}']"
-            anna.click(f"{row} summary")
-            anna.click(f"{row} button", "Share by a link")
-            link = str(anna.find("#share-link").get_attribute("value"))
-            assert anna.violations() == []
-            ben.open(link.partition("#")[2])
-            assert "Anna" in ben.find(".shared-head").text
-            assert "independent auditor" in ben.find("[data-testid=answer]").text
-            assert not ben.all("#composer")
-            assert not ben.all("[data-testid=thumb-up]")
-            assert ben.violations() == []
-            ben.click("[data-testid=chip]")
-            ben.find("#side mark.quote")
-            anna.click("dialog[open] button", "Withdraw the link")
-            anna.gone("dialog[open]")
-            ben.open(link.partition("#")[2])
-            ben.find("#conversation [role=alert]")
+    with (
+        Serving(tmp_path, settings=settings) as server,
+        chromium(tmp_path) as second,
+        signed_in(browser, server, "Anna") as anna,
+        signed_in(second, server, "Ben") as ben,
+    ):
+        anna.ask("What is a bias audit?")
+        row = f"[data-testid=threads] li[data-id='{anna.thread}']"
+        anna.click(f"{row} summary")
+        anna.click(f"{row} button", "Share by a link")
+        link = str(anna.find("#share-link").get_attribute("value"))
+        assert anna.violations() == []
+        ben.open(link.partition("#")[2])
+        assert "Anna" in ben.find(".shared-head").text
+        assert "independent auditor" in ben.find("[data-testid=answer]").text
+        assert not ben.all("#composer")
+        assert not ben.all("[data-testid=thumb-up]")
+        assert ben.violations() == []
+        ben.click("[data-testid=chip]")
+        ben.find("#side mark.quote")
+        anna.click("dialog[open] button", "Withdraw the link")
+        anna.gone("dialog[open]")
+        ben.open(link.partition("#")[2])
+        ben.find("#conversation [role=alert]")
