@@ -237,7 +237,7 @@ FIGURES = [
         "python benchmarks/contracts.py --contracts {data}/contracts --three",
         "how likely an answer each must have was chosen on these questions",
     ),
-    Figure("profiles", "python benchmarks/profile.py --data {data}/contracts", _PROFILES),
+    Figure("profiles", "python benchmarks/profiles.py --data {data}/contracts", _PROFILES),
     Figure("table", "python benchmarks/table.py --contracts {data}/contracts"),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),

@@ -28,8 +28,9 @@ from _shared import DATA, Row, options, table
 from lexloop.core.settings import Settings
 from lexloop.finetune.cell import CATEGORIES, asked_of, halves, read_probes
 from lexloop.graph.resources import Resources
-from lexloop.workbench.table.cell import Cell, TableAsker
+from lexloop.workbench.table.cell import TableAsker
 from lexloop.workbench.table.checklist import Checklist, Question, shipped_checklist
+from lexloop.workbench.table.record import Cell
 from lexloop.workbench.table.run import fill
 from lexloop.workbench.table.store import TableStore
 

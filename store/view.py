@@ -79,20 +79,10 @@ class Collection:
         return self._views(access)
 
     def _view(self, access: Filters) -> "View":
-        every = replace(access, only=())
-        view = View(self._store, every, self._embed, self._skipped, self._words_only)
-        return view.within([named_document(view.documents, name) for name in access.only])
-
-    def within(self, documents: Names[str]) -> "Collection":
-        """Return the same index, of which nobody sees others than these documents.
-
-        Who may see none of them is shown all that they may see; see ``View.within``.
-        """
-        narrowed = copy(self)
-        narrowed._views = lru_cache(maxsize=1)(
-            lambda access: self.seen_by(access).within(documents)
-        )
-        return narrowed
+        if access.only:
+            view = self._views(replace(access, only=()))
+            return view.within([named_document(view.documents, name) for name in access.only])
+        return View(self._store, access, self._embed, self._skipped, self._words_only)
 
     def embedded_by(self, embedder: Embedder, words_only: bool = False) -> "Collection":
         """Return the same index with another embedder for what is asked.

@@ -1,7 +1,7 @@
 """``lexloop register``: who must, may or must not do what, by when, as a table or a calendar."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,14 +10,12 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Progress, note, say, write_json
 from lexloop.apps.shapes.files import named_form, write_whole
-from lexloop.apps.shapes.register import RegisterFormat
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
     from lexloop.workbench.register import Entry, Register
 
-_FORMATS = {f".{form}": form for form in get_args(RegisterFormat)}
 _CHARS = 240
 
 
@@ -45,10 +43,11 @@ def register(
     as_json: options.AsJson = False,
 ) -> None:
     """List who must, may or must not do what, by when, unless what, and where it says so."""
+    from lexloop.apps.shapes.register import REGISTER_TYPES, register_file
     from lexloop.workbench.register import Wanted
 
     wanted = Wanted.of(only or (), actor, since or ())
-    form = named_form(out, overwrite, _FORMATS) if out else None
+    form = named_form(out, overwrite, {f".{one}": one for one in REGISTER_TYPES}) if out else None
     settings = options.chosen_settings(context.params)
     with Progress() as progress:
         connection = options.chosen_connection(context.params)
@@ -61,8 +60,6 @@ def register(
     for name in made.unread:
         note(f"Left out: {one_line(name)} is not in English.")
     if out and form:
-        from lexloop.apps.shapes.register import register_file
-
         write_whole(out, register_file(made, form))
         dated = sum(one.day is not None for one in made.entries)
         note(f"{len(made.entries)} entries, {dated} with a day, in {out}")

@@ -22,6 +22,7 @@ WEIGHTS = {
     "embedder/minilm.onnx": "the network of all-MiniLM-L6-v2, without its weights",
     "embedder/model.onnx": "lexloop finetune embedder",
     "judges/answerable.json": "python -m lexloop.finetune.answerable",
+    "judges/cell.json": "python -m lexloop.finetune.cell",
     "judges/correctness.json": "python -m lexloop.finetune.correctness",
     "judges/groundedness.json": "python -m lexloop.finetune.triad",
     "judges/relevance.json": "python -m lexloop.finetune.triad",

@@ -13,8 +13,8 @@ from lexloop.apps.shapes.files import disposition
 from lexloop.apps.shapes.review import REVIEW_TYPES, ReviewFormat, reviewed
 from lexloop.core.conversation import checked_question
 from lexloop.core.errors import LexloopError
-from lexloop.workbench.table.cell import State
 from lexloop.workbench.table.checklist import Checklist, Deviation, shipped, shipped_checklist
+from lexloop.workbench.table.record import State
 from lexloop.workbench.table.store import (
     Correction,
     Page,

@@ -16,8 +16,8 @@ import lexloop
 from lexloop.apps.shapes.grid import as_csv
 from lexloop.apps.shapes.review import reviewed
 from lexloop.apps.tables import every_table, expire_tables
-from lexloop.workbench.table.cell import Cell
 from lexloop.workbench.table.checklist import Checklist, Question
+from lexloop.workbench.table.record import Cell
 from lexloop.workbench.table.store import TableStore
 
 Run = Callable[..., Any]

@@ -9,10 +9,9 @@ where its list has one, to a clause that would answer it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from lexloop.core.errors import LexloopError
 from lexloop.core.folding import folded
@@ -27,14 +26,11 @@ from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.weights import load_weights
 from lexloop.store.view import Collection, View
-from lexloop.workbench.table.checklist import Deviation, Question
+from lexloop.workbench.table.checklist import Question
+from lexloop.workbench.table.record import Cell, State
 
 if TYPE_CHECKING:
     from lexloop.graph.resources import Resources
-
-State = Literal["stated", "in part", "not stated", "refused", "failed"]
-"""What came of a question: the document says it; it may, at least in part; it does not; the
-question is none of those that documents answer; something did not work."""
 
 
 class Marks(NamedTuple):
@@ -50,32 +46,6 @@ _NEAREST, _MOST_CITED = 2, 5
 _LEAST_WORDS = 5
 _SHORT = 320
 _WEIGHTS = "judges/cell.json"
-
-
-class Cell(BaseModel):
-    """What came of a question in a document.
-
-    Args:
-        document: Its name.
-        question: The id of the question.
-        state: See ``State``.
-        answer: In a few words, of what is quoted; "" where nothing is.
-        probability: How likely it is that the document answers, calibrated; None where nobody says.
-        deviation: What the playbook says of it.
-        citations: The quotes, the most telling first; where nothing is stated, what comes nearest.
-        reason: Why a question was refused or has failed.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    document: str
-    question: str
-    state: State
-    answer: str = ""
-    probability: float | None = None
-    deviation: Deviation = ""
-    citations: list[Citation] = []
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,9 +109,9 @@ class TableAsker:
 
     def of(self, document: str) -> "DocumentAsker":
         """Return what asks a document."""
-        narrowed = self._collection.within([document])
-        view = narrowed.seen_by(Filters.of(self.settings))
-        context = self._resources.over(self.settings, narrowed)
+        alone = self.settings.changed(**{"access.only": (document,)})
+        view = self._collection.seen_by(Filters.of(alone))
+        context = self._resources.over(alone, self._collection)
         return DocumentAsker(document, view, context, self._graph)
 
 

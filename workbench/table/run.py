@@ -13,8 +13,8 @@ from typing import Protocol
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import usable_processors
-from lexloop.workbench.table.cell import Cell
 from lexloop.workbench.table.checklist import Checklist, Question
+from lexloop.workbench.table.record import Cell
 from lexloop.workbench.table.store import VERSION, Progress, TableStore
 
 Count = Callable[[int, int], None]

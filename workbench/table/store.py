@@ -19,8 +19,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lexloop.core.errors import ConflictError, DataError, InputError, NotFoundError
-from lexloop.workbench.table.cell import Cell, State
 from lexloop.workbench.table.checklist import Checklist, Deviation, Question, Unit, measured
+from lexloop.workbench.table.record import Cell, State
 
 VERSION = 1
 """Raised where a cell of an earlier one would not be given again."""

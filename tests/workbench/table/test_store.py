@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lexloop.core.errors import ConflictError, DataError, InputError, NotFoundError
-from lexloop.workbench.table.cell import Cell
 from lexloop.workbench.table.checklist import Checklist, Question, Rule
+from lexloop.workbench.table.record import Cell
 from lexloop.workbench.table.store import TableStore
 
 TERM = Question(id="term", title="Term", question="How long?", unacceptable=Rule(least="61 months"))

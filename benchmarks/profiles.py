@@ -1,6 +1,6 @@
 """Score profiles of contracts against what lawyers marked: title, parties, law, expiry.
 
-    python benchmarks/profile.py --data ../shared/data/contracts [--half development]
+    python benchmarks/profiles.py --data ../shared/data/contracts [--half development]
 
 Title and parties are those of the set's questions, governing law and expiry its spans. Contracts
 are sorted by name; every second one is of the half on which the rules were made.
