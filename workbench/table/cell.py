@@ -108,7 +108,11 @@ class TableAsker:
         return self._whole.guard.refuses(question, question, ())
 
     def of(self, document: str) -> "DocumentAsker":
-        """Return what asks a document."""
+        """Return what asks a document.
+
+        Raises:
+            NotFoundError: It is not there any more.
+        """
         alone = self.settings.changed(**{"access.only": (document,)})
         view = self._collection.seen_by(Filters.of(alone))
         context = self._resources.over(alone, self._collection)
@@ -162,8 +166,6 @@ class DocumentAsker:
     def ask(self, question: Question) -> Cell:
         """Return the cell of a question; what fails in it is told by its state."""
         cell = Cell(document=self._document, question=question.id, state="failed")
-        if self._view.text_of(self._document) is None or self._document not in self._view.documents:
-            return cell.model_copy(update={"reason": "The document is not there any more."})
         try:
             found = self.found(question)
         except LexloopError as error:

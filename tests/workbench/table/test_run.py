@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.core.errors import DeadlineExceeded
+from lexloop.core.errors import DeadlineExceeded, NotFoundError
 from lexloop.core.settings import Settings
 from lexloop.graph.resources import Resources
 from lexloop.workbench.table.cell import CellFeatures, TableAsker, probability_stated
@@ -131,9 +131,9 @@ def test_a_question_alone_finds_the_clause_as_well(asker: TableAsker) -> None:
     assert "$4,000" in cell.answer
 
 
-def test_a_document_that_is_gone_fails_alone(asker: TableAsker) -> None:
-    cell = asker.of("gone.txt").ask(RENT)
-    assert (cell.state, cell.reason) == ("failed", "The document is not there any more.")
+def test_a_document_that_is_gone_is_not_asked(asker: TableAsker) -> None:
+    with pytest.raises(NotFoundError, match="There is no document 'gone.txt'"):
+        asker.of("gone.txt")
 
 
 def test_each_feature_speaks_for_an_answer() -> None:
