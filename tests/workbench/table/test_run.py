@@ -132,7 +132,7 @@ def test_a_question_alone_finds_the_clause_as_well(asker: TableAsker) -> None:
 
 
 def test_a_document_that_is_gone_is_not_asked(asker: TableAsker) -> None:
-    with pytest.raises(NotFoundError, match="There is no document 'gone.txt'"):
+    with pytest.raises(NotFoundError, match=r"There is no document 'gone\.txt'"):
         asker.of("gone.txt")
 
 
