@@ -128,7 +128,7 @@ function verdict(answer) {
 	const { words, probability, checked } = answer.verdict;
 	const likely = typeof probability === "number";
 	const band = worth(answer);
-	const scale = likely && el("span.scale", { "aria-hidden": "true" }, BANDS.map((one) => el("span", { class: one === bandOf(probability) && "here" })));
+	const scale = likely && el("span.scale", { "aria-hidden": "true" }, BANDS.map((_, at) => el("span", { class: at <= BANDS.indexOf(bandOf(probability)) && "full" })));
 	const quotes = citations.length > 0 && el("p.more", { class: verified ? "more sound" : "more unsound" }, icon(verified ? "check" : "close"), say(verified ? "verdict.quotes" : "verdict.misquoted"));
 	return el(
 		"div.verdict",
