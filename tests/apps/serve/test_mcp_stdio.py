@@ -133,7 +133,7 @@ def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol(tmp_path: Pat
         heard: list[Any] = []
         while not heard or "id" not in heard[-1]:
             heard.append(hear(process))
-        assert len(heard[-1]["result"]["tools"]) == 5
+        assert len(heard[-1]["result"]["tools"]) == 10
         assert {one["method"] for one in heard[:-1]} <= {"notifications/message"}
         out, _ = process.communicate(timeout=30)
         assert (process.returncode, out) == (0, b"")
