@@ -18,9 +18,10 @@ still cites what is right.
 COPPA and NDAs. ``claims``: how the judge tells claims that people call supported from others,
 beside counting shared words, and how often it gives a reason against one that is right, that its
 evidence is against, and that it says nothing of. ``versions``: whether versions of a text that
-disagree are told of (``versions.py``). ``refusals``: which questions that no documents answer are
-refused on a large law (``refusals.py``). What is ``before`` was measured from outside at commit
-d84da46, on other questions of the same kinds.
+disagree are told of (``versions.py``). ``warm``: how long a question takes with that and without,
+in turn, five times each, of a law alone and beside an earlier version. ``refusals``: which
+questions that no documents answer are refused on a large law (``refusals.py``). What is ``before``
+was measured from outside at commit d84da46, on other questions of the same kinds.
 """
 
 import json
@@ -32,14 +33,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 import altered
 import refusals
 import versions
 from _law import names_of, spans_of
-from _shared import DATA, ROOT, Row, options, read_rows, table
+from _shared import DATA, ROOT, Row, options, read_rows, table, timed
 from _tenants import tenants
 from langchain_core.messages import HumanMessage
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
@@ -52,6 +53,7 @@ from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import SUPPORTED, ClaimSupport, claims_of
+from lexloop.nodes.generate import node
 
 Span = tuple[str, int, int]
 _PROBES = ("everyday", "definition", "list")
@@ -422,9 +424,48 @@ def closed(kept: Kept, given: Any) -> list[Row]:
     return [*kept.rows.values()]
 
 
+def warm(kept: Kept, given: Any) -> list[Row]:
+    """Time questions with what versions say otherwise and without; whole or not at all."""
+    if not kept.rows:
+        if given.data is None:
+            sys.exit("warm: give --data or set LEXLOOP_DATA")
+        law = (given.data / "gdpr" / "gdpr_en.txt").read_text("utf-8")
+        probes = read_rows(given.data / "gdpr" / "probes.jsonl")
+        asked = [row["question"] for row in probes if row["kind"] == "everyday"][: 3 * given.most]
+        earlier = law.replace("72 hours", "48 hours").replace("one month", "two months")
+        for name, texts in (("a law alone", [law]), ("beside a version", [law, earlier])):
+            with tempfile.TemporaryDirectory() as folder:
+                for number, text in enumerate(texts):
+                    (Path(folder) / f"{number}.txt").write_text(text, "utf-8")
+                kept.add({name: {"corpus": name, **_times(asked, folder)}})
+    return [*kept.rows.values()]
+
+
+def _times(asked: Sequence[str], corpus: str) -> Row:
+    looks = {"with": node.with_conflicts, "without": lambda draft, *_: draft}
+    took = defaultdict[str, list[float]](list)
+
+    def ask(question: str) -> None:
+        lexloop.ask(question, corpus)
+
+    try:
+        for turn in range(-1, 5):  # the first is to have everything read
+            for question in asked:
+                for name in (*looks,) if turn % 2 else (*reversed(looks),):
+                    node.with_conflicts = looks[name]
+                    seconds, _ = timed(lambda q=question: ask(q))
+                    if turn >= 0:
+                        took[name].append(seconds)
+    finally:
+        node.with_conflicts = looks["with"]
+    medians = {f"ms {name}": 1000 * median(took[name]) for name in looks}
+    pairs = zip(took["with"], took["without"], strict=True)
+    return {"questions": len(asked), **medians, "ratio": median(a / b for a, b in pairs)}
+
+
 PARTS: dict[str, Callable[[Kept, Any], list[Row]]] = {
     **{"poison": poison, "tenants": parties, "altered": changed, "claims": judged},
-    **{"versions": otherwise, "refusals": closed},
+    **{"versions": otherwise, "warm": warm, "refusals": closed},
 }
 
 

@@ -183,7 +183,7 @@ class Versions:
                 if nearer and len(its) in _WORDS:
                     nearest[other] = alike, statement
         for name, (_, found) in nearest.items():
-            if differs := contradictions(said, found.text):
+            if found.text != said and (differs := contradictions(said, found.text)):
                 yield self._view.cited(name, found.start, found.end, found.label), differs
 
     def _are_versions(self, one: str, other: str) -> bool:
@@ -197,7 +197,8 @@ class Versions:
             short, long = sorted(texts, key=len)
             lines = [line for line in short.split("\n") if len(line) > _SHORT]
             some = lines[:: -(-len(lines) // _LINES) or 1]
-            shared = sum(line in long for line in some) / max(1, len(some))
+            whole = set(long.split("\n"))  # most lines are lines of the other, too
+            shared = sum(line in whole or line in long for line in some) / max(1, len(some))
             self._versions[pair] = shared >= _VERSIONS
         return self._versions[pair]
 
