@@ -9,13 +9,13 @@ from lexloop.apps.serve.asking import found_documents
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
-from lexloop.workbench.search import Asked, Excerpt, Found, search
+from lexloop.workbench.search import LONGEST, Asked, Excerpt, Found, search
 
 router = APIRouter(prefix="/api/search", tags=["search"], responses=documented(404))
 Text = Annotated[
     str,
     Field(
-        max_length=10_000,
+        max_length=LONGEST,
         description="Words, a phrase in double quotes, a provision, -word for what must not be.",
     ),
 ]

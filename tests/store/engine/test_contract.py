@@ -146,7 +146,7 @@ def test_exact_words_are_found_alike(view: View, exact: View) -> None:
         assert ours == theirs
     assert set(view.having(["employer"])) <= set(view.documents)
     with pytest.raises(KeyError):
-        view.texts_of(["none.txt"])
+        list(view.texts_of(["none.txt"]))
 
 
 def test_words_are_counted_alike(view: View, exact: View) -> None:
