@@ -1,10 +1,18 @@
 """The groups of settings. Where a group has methods, each has the fields that apply to it alone."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Offset = Annotated[int, Field(ge=0)]
@@ -159,7 +167,6 @@ class AccessSettings(Group):
     without: tuple[str, ...] = Field(
         default=(), description="Source files whose documents are left out, by their names."
     )
-
     only: tuple[str, ...] = Field(
         default=(),
         description="Only these documents, by their names or the ends of them; none for all.",
@@ -173,16 +180,23 @@ class AccessSettings(Group):
     @field_validator("passage", mode="before")
     @classmethod
     def _is_a_span(cls, passage: Any) -> Any:
-        return passage.split("-") if isinstance(passage, str) else passage
+        if isinstance(passage, str):
+            if not re.fullmatch(r"\d{1,12}-\d{1,12}", passage.strip()):
+                raise ValueError("it is no START-END, as 1200-1350")
+            return passage.split("-")
+        return passage
 
-    @model_validator(mode="after")
-    def _is_of_one_document(self) -> Self:
-        if self.passage is not None:
-            if len(self.only) != 1:
-                raise ValueError("a passage needs the one document in `access.only`")
-            if self.passage[0] >= self.passage[1]:
-                raise ValueError("a passage has to end behind its beginning")
-        return self
+    @field_validator("passage")
+    @classmethod
+    def _is_of_one_document(
+        cls, passage: tuple[int, int] | None, info: ValidationInfo
+    ) -> tuple[int, int] | None:
+        if passage is not None:
+            if len(info.data.get("only", ())) != 1:
+                raise ValueError("it needs the one document that it is of (access.only)")
+            if passage[0] >= passage[1]:
+                raise ValueError("it has to end behind its beginning")
+        return passage
 
     @field_validator("as_of")
     @classmethod

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, Mode
 from lexloop.core.running import Deadline, computed, current_deadline, waited, within
 from lexloop.core.state import State, Update, summed
 from lexloop.core.types import Degradation, Reasoning, Usage
-from lexloop.graph.budget import Budget
+from lexloop.graph.budget import Budget, expected_usage
 from lexloop.models.chat import ChatModel, Token, asking, passes_on
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -215,11 +215,27 @@ def node_of(function: Function, resolve: Resolve, first: bool = False) -> Node:
     return Node(updated, function.__name__)
 
 
-_purse: ContextVar[Usage | None] = ContextVar("purse", default=None)
+@dataclass(frozen=True)
+class _Purse:
+    """What a whole question has spent on models, and the calls that are under way.
+
+    Within an agent's node its collections spend from the same one, some at once.
+    """
+
+    spent: Usage
+    underway: list[ChatRequest] = field(default_factory=list)
+
+    @property
+    def expected(self) -> Usage:
+        """What is spent once the calls under way are done."""
+        return summed(self.spent, *map(expected_usage, self.underway))
+
+
+_purse: ContextVar[_Purse | None] = ContextVar("purse", default=None)
 
 
 @contextmanager
-def _spending(purse: Usage) -> Iterator[None]:
+def _spending(purse: _Purse) -> Iterator[None]:
     """Set what every node inside counts its calls of models in."""
     token = _purse.set(purse)
     try:
@@ -244,8 +260,7 @@ class _Run:
     def __init__(self, name: str, before: State, context: Context) -> None:
         self._name, self._before, self._context = name, before, context
         self._meter, self._snapshot = summed(), context.snapshot
-        # within an agent's node its collections spend from what the whole question may cost
-        self._purse = _purse.get() or summed(*filter(None, [before.get("usage")]))
+        self._purse = _purse.get() or _Purse(summed(*filter(None, [before.get("usage")])))
         self._budget = Budget.of(context.settings)
         self._degraded: list[Degradation] = []
         self._reasoning: list[Reasoning] = []
@@ -282,15 +297,17 @@ class _Run:
         """Have the model answer, unless it failed for good earlier in this question."""
         if self._context.fallback is not None and (reason := self._lost(chat.name)):
             raise ModelError(reason, "The embedded implementation answers instead.")
-        self._budget.check(self._purse, request)
+        self._budget.check(self._purse.expected, request)
         call = summed()
+        self._purse.underway.append(request)
         try:
             with _showing(self._name, request) as shown:
                 reply = await chat.acomplete(
                     request, deadline=self._deadline.at, meter=call, on_token=shown
                 )
         finally:
-            for spent in (self._meter, self._purse):
+            self._purse.underway.remove(request)
+            for spent in (self._meter, self._purse.spent):
                 spent.update(summed(spent, call))
         if reply.reasoning:
             attempt = len(self._before.get("attempts", [])) + 1

@@ -23,10 +23,11 @@ def passage_alone(view: View, start: int, end: int, tools: Tools) -> Collection:
     """
     (made,) = view.made()
     document = made.document
+    asked = f"{start} to {end}"
     start, end = _widened(document.text, start, min(end, len(document.text)))
     if not document.text[start:end].strip():
         raise InputError(
-            f"{document.name} has no words from {start} to {end}.",
+            f"{document.name} has no words from {asked}.",
             f"Name a passage within its {len(document.text)} characters.",
         )
 

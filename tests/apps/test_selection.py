@@ -80,10 +80,11 @@ def test_only_the_passage_that_was_chosen_is_asked(in_json: Run, run: Run, corpu
     [
         (("--document", "boots.txt"), "Near it are: boats.txt"),
         (("--document", "secret.txt"), "There is no document 'secret.txt'."),
-        (("--passage", "1-2"), "a passage needs the one document"),
+        (("--passage", "1-2"), "access.passage is '1-2': it needs the one document"),
+        (("--document", "boats", "--passage", "1-2-3"), "'1-2-3': it is no START-END"),
         (("--document", "boats", "--passage", "9-3"), "has to end behind its beginning"),
         (("--document", "boats", "--passage", "x"), "access.passage"),
-        (("--document", "boats", "--passage", "9000-9001"), "has no words from 9000"),
+        (("--document", "boats", "--passage", "9000-9001"), "has no words from 9000 to 9001"),
     ],
 )
 def test_what_is_not_there_is_said(

@@ -175,3 +175,16 @@ def test_what_collections_ask_counts_against_what_a_question_may_cost(
     [lost] = found["degraded"]
     assert (lost["node"], lost["used"]) == ("agent", "the answers of the collections")
     assert "limit of $313.0000, after 2 calls" in lost["reason"]
+
+
+def test_collections_that_are_asked_at_once_share_what_is_left(
+    server: FakeOpenAI, agent: Agent, scores: Scores
+) -> None:
+    """Each expects 300 dollars of its judge; what one has begun to ask is spent for the other."""
+    both = calls(("ask_workplace", LEAVE), ("ask_privacy", BREACHES))
+    server.play("agent", both, Reply("For 5 years [1]."))
+    server.play("evaluate", scores(0.9, 0.9, 0.9))
+    prices = {"openai:scripted": {"input": 0.0, "output": 1_000_000.0}}
+    found = ask(agent(**{"loop.evaluator": "model", "prices": prices, "max_cost": 400.0}))
+    assert server.roles_asked() == ["agent", "evaluate", "agent"]
+    assert found["usage"]["cost_usd"] == 21.0

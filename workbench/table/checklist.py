@@ -243,6 +243,8 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
         title = said if len(said) <= _TITLE else f"{said[: _TITLE - 1]}…"
         asked = {"id": name, "title": title, "question": said}
         found.append(_checked(Question, asked, "A question"))
+    if not found:
+        raise InputError("There is no question.", "Name a question, a checklist or a file of them.")
     titles = " · ".join(filter(None, (one.title for one in lists)))
     return _checked(Checklist, {"title": titles[:200], "questions": found}, "The questions")
 

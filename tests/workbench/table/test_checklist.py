@@ -114,7 +114,7 @@ def test_a_file_that_says_something_else_is_told(tmp_path: Path, text: str, said
 
 
 def test_nothing_asked_and_unknown_names_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no list of questions"):
+    with pytest.raises(InputError, match=r"There is no question\. Name a question"):
         checklist_of([" "])
     with pytest.raises(InputError, match="commercial, dpa, lease, nda, privacy"):
         shipped_checklist("../gold")
