@@ -444,6 +444,7 @@ class LexloopMcp(FastMCP[Any]):
             list[Text] | None,
             Field(description="Days of events that periods count from, as EVENT=YYYY-MM-DD."),
         ] = None,
+        as_of: AsOf = None,
         limit: Annotated[int, Field(ge=1, le=500, description="The most entries.")] = 50,
         offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
     ) -> shapes.RegisterFound:
@@ -457,7 +458,8 @@ class LexloopMcp(FastMCP[Any]):
             name, view, source = self._meant(person, document, collection)
             found = [(name, one) for one in register(view, [source.name], wanted).entries]
         else:
-            views = self._views(person, None if collection is None else [collection])
+            named = None if collection is None else [collection]
+            views = self._views(person, named, as_of or "today")
             found = [
                 (name, one)
                 for name, view in views.items()
@@ -578,7 +580,9 @@ class LexloopMcp(FastMCP[Any]):
             raise error
         raise NotFoundError(f"There is no document {said!r}.", "See list_documents.")
 
-    def _views(self, person: Person, wanted: Iterable[str] | None) -> "dict[str, View]":
+    def _views(
+        self, person: Person, wanted: Iterable[str] | None, as_of: str = "any"
+    ) -> "dict[str, View]":
         """Return the views of the collections meant.
 
         Where none was named, one that cannot be opened does not keep the others from being read.
@@ -591,7 +595,7 @@ class LexloopMcp(FastMCP[Any]):
         named = self._collections.names(person) if wanted is None else dict.fromkeys(wanted)
         for name in named:
             try:
-                views[name] = self._collections.view(person, name)
+                views[name] = self._collections.view(person, name, as_of)
             except (CorpusError, DataError, ModelError) as error:
                 failed = error
         if failed is not None and (wanted is not None or not views):

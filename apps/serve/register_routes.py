@@ -28,6 +28,12 @@ class _Chosen(BaseModel):
     kind: list[str] = Field(default=[], max_length=6, description="E.g. duty; none for all.")
     actor: str = Field(default="", max_length=500, description="Words that who acts is named with.")
     since: list[str] = Field(default=[], max_length=100, description="Days, EVENT=YYYY-MM-DD.")
+    as_of: str | None = Field(
+        default=None,
+        max_length=20,
+        description="In force on: YYYY-MM-DD, `today`, or `any`; none for named documents "
+        "whenever they are, and for today otherwise.",
+    )
     format: RegisterFormat | None = Field(default=None, description="Of a file; none for JSON.")
 
 
@@ -43,7 +49,9 @@ def register_of(
     chosen: Annotated[_Chosen, Query()],
 ) -> Register | Response:
     """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
-    view = served.collections.view(person, name)
+    # who names a version that was replaced wants that one
+    day = chosen.as_of or ("any" if chosen.document else "today")
+    view = served.collections.view(person, name, day)
     wanted = Wanted.of(chosen.kind, chosen.actor, chosen.since)
     made = register(view, chosen.document, wanted, MOST_AT_ONCE)
     served.audit.note(person.name, "register", collection=name, documents=made.documents)

@@ -21,7 +21,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     (made / "acts").mkdir()
     (made / "acts" / "open.txt").write_text(OPEN, "utf-8")
     (made / "acts" / "secret.txt").write_text(SECRET, "utf-8")
-    (made / "acts" / "metadata.csv").write_text("file,tags\nsecret.txt,red\n")
+    (made / "acts" / "old.txt").write_text(OPEN.replace("10 days", "9 days"), "utf-8")
+    rows = ["file,tags,in_force_to", "secret.txt,red,", "old.txt,,2020-12-31"]
+    (made / "acts" / "metadata.csv").write_text("\n".join(rows))
     who = people(ann={"tags": ["red"]}, bob={})
     with reading_room(made / "data", {"acts": str(made / "acts")}, people=who) as (opened, _):
         yield opened
@@ -41,6 +43,21 @@ def test_the_register_of_what_one_sees(client: TestClient) -> None:
     hidden = got(client, "acts/register", "bob", 404, document="secret.txt")
     absent = got(client, "acts/register", "bob", 404, document="absent.txt")
     assert hidden["error"]["what"].replace("secret", "absent") == absent["error"]["what"]
+
+
+def test_what_is_not_in_force_is_listed_where_somebody_asks_for_it(client: TestClient) -> None:
+    when = {"kind": "deadline", "as_of": "2020-06-01"}
+    listed = got(client, "acts/register", "bob", **when)
+    assert listed["documents"] == ["old.txt", "open.txt"]
+    assert [one["when"][:13] for one in listed["entries"]] == ["within 9 days", "within 10 day"]
+    named = got(client, "acts/register", "bob", document="old.txt")
+    assert named["documents"] == ["old.txt"]
+    assert (
+        client.get(
+            "/api/collections/acts/register", headers=as_("bob"), params={"as_of": "soon"}
+        ).status_code
+        == 400
+    )
 
 
 def test_only_what_is_wanted_and_days(client: TestClient) -> None:
