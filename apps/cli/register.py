@@ -1,7 +1,7 @@
 """``lexloop register``: who must, may or must not do what, by when, as a table or a calendar."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -43,11 +43,12 @@ def register(
     as_json: options.AsJson = False,
 ) -> None:
     """List who must, may or must not do what, by when, unless what, and where it says so."""
-    from lexloop.apps.shapes.register import REGISTER_TYPES, register_file
+    from lexloop.apps.shapes.register import RegisterFormat, register_file
     from lexloop.workbench.register import Wanted
 
     wanted = Wanted.of(only or (), actor, since or ())
-    form = named_form(out, overwrite, {f".{one}": one for one in REGISTER_TYPES}) if out else None
+    forms = {f".{form}": form for form in get_args(RegisterFormat)}
+    form = named_form(out, overwrite, forms) if out else None
     settings = options.chosen_settings(context.params)
     with Progress() as progress:
         connection = options.chosen_connection(context.params)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.metadata import version
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -36,7 +36,7 @@ _EVENTS: dict[str, Any] = {
 """The answer as events: ``begin``, ``step`` and ``token``, then ``answer`` or ``error``."""
 _MOST_EXPORTED = 1000
 _FILES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}
+    200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(Format)}}
 }
 
 

@@ -1,6 +1,6 @@
 """Routes of the register, and of what documents say that they are."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
-from lexloop.apps.shapes.files import disposition
-from lexloop.apps.shapes.register import REGISTER_TYPES, RegisterFormat, register_file
+from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
+from lexloop.apps.shapes.register import RegisterFormat, register_file
 from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.register import MOST_AT_ONCE, Register, Wanted, register
@@ -40,7 +40,7 @@ class _Chosen(BaseModel):
 @router.get(
     "/{name}/register",
     response_model=Register,
-    responses={200: {"content": {kind: {} for kind in REGISTER_TYPES.values()}}},
+    responses={200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(RegisterFormat)}}},
 )
 def register_of(
     name: str,
@@ -60,7 +60,7 @@ def register_of(
     title = f"Register of {name}"
     return Response(
         register_file(made, form, title),
-        media_type=REGISTER_TYPES[form],
+        media_type=MEDIA_TYPES[form],
         headers={"Content-Disposition": disposition(title, form)},
     )
 

@@ -1,6 +1,6 @@
 """Routes of tables over documents: made, filled in the background, read, corrected, exported."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,8 +9,8 @@ from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.tables import RunState, asked_by
-from lexloop.apps.shapes.files import disposition
-from lexloop.apps.shapes.review import REVIEW_TYPES, ReviewFormat, reviewed
+from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
+from lexloop.apps.shapes.review import ReviewFormat, reviewed
 from lexloop.core.conversation import checked_question
 from lexloop.core.errors import LexloopError
 from lexloop.workbench.table.checklist import Checklist, Deviation, shipped, shipped_checklist
@@ -27,7 +27,7 @@ from lexloop.workbench.table.store import (
 
 router = APIRouter(prefix="/api", tags=["tables"], responses=documented(404, 409))
 _FILES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind: {} for kind in REVIEW_TYPES.values()}}
+    200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(ReviewFormat)}}
 }
 Named = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
 Asked = Annotated[str, Query(min_length=1, max_length=60, description="The id of a question.")]
@@ -208,4 +208,4 @@ def export(id: str, person: Asker, served: Served, form: ReviewFormat = "xlsx") 
     with served.tables.opened(person, id) as store:
         served.audit.note(person.name, "export table", id=id, form=form)
         named = {"Content-Disposition": disposition(store.info.title, form)}
-        return Response(reviewed(store, form), media_type=REVIEW_TYPES[form], headers=named)
+        return Response(reviewed(store, form), media_type=MEDIA_TYPES[form], headers=named)

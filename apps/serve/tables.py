@@ -202,10 +202,7 @@ class Tables:
             _log.warning("A table could not be filled: %s", error)
         except Exception as error:  # noqa: BLE001 - logged; who follows would wait for ever
             _log.error("A table could not be filled", exc_info=error)
-            run.trouble, run.state = (
-                "Something unexpected happened. See the server's log.",
-                "failed",
-            )
+            run.trouble, run.state = _UNEXPECTED, "failed"
 
 
 def asked_by(questions: Sequence[str], checklists: Sequence[str]) -> "Checklist":

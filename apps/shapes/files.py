@@ -24,11 +24,17 @@ from lexloop.core.files import remedy, write_bytes
 
 Form = TypeVar("Form", bound=str)
 Format = Literal["docx", "md", "eml"]
-MEDIA_TYPES: dict[Format, str] = {
+MEDIA_TYPES: Mapping[str, str] = {
+    "csv": "text/csv; charset=utf-8",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "md": "text/markdown; charset=utf-8",
     "eml": "message/rfc822",
+    "html": "text/html; charset=utf-8",
+    "ics": "text/calendar; charset=utf-8",
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+"""Of every file that is written, by its suffix."""
 _FORMATS: dict[str, Format] = {f".{form}": form for form in get_args(Format)}
 _NAME_BYTES = 120
 # what separates folders, drives or fields, what a shell or a browser reads, and what is no letter

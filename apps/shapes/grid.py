@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from xlsxwriter import Workbook
 
 GridFormat = Literal["csv", "xlsx", "md", "docx"]
-GRID_TYPES: Mapping[GridFormat, str] = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "md": "text/markdown; charset=utf-8",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-}
 _STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets read a formula by at the beginning of a cell."""
 MOST_CELL = 32_000

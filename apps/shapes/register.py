@@ -5,19 +5,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from lexloop.apps.shapes.grid import GRID_TYPES, Grid, as_file
+from lexloop.apps.shapes.grid import Grid, as_file
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.workbench.register import Entry, Register
 
 RegisterFormat = Literal["csv", "xlsx", "md", "docx", "json", "ics"]
-REGISTER_TYPES: dict[RegisterFormat, str] = {
-    "csv": GRID_TYPES["csv"],
-    "xlsx": GRID_TYPES["xlsx"],
-    "md": GRID_TYPES["md"],
-    "docx": GRID_TYPES["docx"],
-    "json": "application/json",
-    "ics": "text/calendar; charset=utf-8",
-}
 _COLUMNS = (
     *("kind", "who", "what", "by when", "day", "unless", "sums"),
     *("document", "provision", "page", "quote", "note"),

@@ -20,12 +20,6 @@ from lexloop.workbench.table.checklist import Question
 from lexloop.workbench.table.store import ShownCell, ShownRow, TableInfo, TableStore
 
 ReviewFormat = Literal["xlsx", "csv", "html", "docx"]
-REVIEW_TYPES: dict[ReviewFormat, str] = {
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "csv": "text/csv; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-}
 _HEAD = (
     *("Document", "Question", "State", "Answer", "Playbook", "Probability", "Quote", "Place"),
     *("Further places", "Disagrees", "Corrected by", "Corrected at", "Note", "Machine's answer"),

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from servers import as_, people, reading_room
 
 from lexloop.apps.serve.state import Serving
-from lexloop.apps.shapes.review import REVIEW_TYPES
+from lexloop.apps.shapes.review import ReviewFormat
 
 LEASE = """LEASE
 
@@ -129,7 +129,7 @@ def test_of_two_editors_the_second_gets_a_conflict(room: Room) -> None:
     assert gone.status_code == 404
 
 
-@pytest.mark.parametrize("form", REVIEW_TYPES)
+@pytest.mark.parametrize("form", get_args(ReviewFormat))
 def test_it_is_exported(room: Room, form: str) -> None:
     table = made(room, title="Rents / 2026")
     found = room[0].get(
