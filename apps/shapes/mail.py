@@ -42,10 +42,12 @@ def as_mail(outline: Outline, memo: Memo | None, file: Attached) -> bytes:
 
 
 def _address(said: str) -> Address | None:
-    """Return the one address that is written; None where it is a name alone, or several."""
-    name, address = parseaddr(one_line(said))
+    """Return the one address that is written; None where it is a name alone, or more than one."""
+    said = one_line(said)
+    name, address = parseaddr(said)
+    more = said.replace(address, "", 1).replace(name, "", 1).strip(' <>"')
     try:
-        return Address(name, addr_spec=address) if address.count("@") == 1 else None
+        return Address(name, addr_spec=address) if address.count("@") == 1 and not more else None
     except (ValueError, IndexError, MessageError):
         return None
 

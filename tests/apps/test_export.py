@@ -246,6 +246,16 @@ def test_a_message_is_a_draft_with_the_text_and_a_word_document() -> None:
     assert opened.paragraphs[0].text == "Memorandum"
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["ann@x.org\r\nBcc: eve@y.org", "ann@x.org bob@x.org", "a@x.org, b@x.org", "Ann", "ann@x.org,"],
+)
+def test_an_address_with_more_beside_it_is_none(said: str) -> None:
+    layout = Layout("oscola", Memo(said, said, "", ""))
+    message = mail(exported([record()], "eml", layout=layout))
+    assert (message["To"], message["From"]) == (None, None)
+
+
 @pytest.mark.parametrize("text", [HOSTILE, CONTROLS, "a\r\nBcc: x@example.org", "a@b, c@d", "<@>"])
 def test_no_text_becomes_a_header_of_a_message(text: str) -> None:
     said = Memo(text, text, text, text)
