@@ -288,7 +288,7 @@ class TableStore:
             deviation: What the playbook comes to; None to go by its rules.
 
         Raises:
-            NotFoundError: There is no such cell.
+            InputError: There is no such cell.
             ConflictError: Another correction came first.
         """
         asked = self._question(question)
@@ -300,7 +300,7 @@ class TableStore:
             if not database.execute(
                 "SELECT 1 FROM documents WHERE name = ?", (document,)
             ).fetchone():
-                raise NotFoundError(f"The table has no row {document[:200]!r}.", "See its rows.")
+                raise InputError(f"The table has no row {document[:200]!r}.", "See its rows.")
             held = _last(database, document, question)
             revision = held.revision if held else 0
             if revision != expected:
@@ -360,7 +360,7 @@ class TableStore:
             sort: By the document's place, the state or the probability of a cell.
 
         Raises:
-            NotFoundError: There is no such question.
+            InputError: There is no such question.
         """
         questions = self.info.checklist.questions
         column = questions[0].id if question is None else self._question(question).id
@@ -404,12 +404,12 @@ class TableStore:
         """Return a row.
 
         Raises:
-            NotFoundError: There is none of this document.
+            InputError: There is none of this document.
         """
         found = self._rows("SELECT * FROM documents WHERE name = ?", document)
         for one in self._shown(found, self._usual()):
             return one
-        raise NotFoundError(f"The table has no row {document[:200]!r}.", "See its rows.")
+        raise InputError(f"The table has no row {document[:200]!r}.", "See its rows.")
 
     def named(self) -> list[str]:
         """Return the names of all documents of which anything is kept."""
@@ -482,7 +482,7 @@ class TableStore:
         for one in self.info.checklist.questions:
             if one.id == id:
                 return one
-        raise NotFoundError(f"The table has no question {id[:60]!r}.", "See its questions.")
+        raise InputError(f"The table has no question {id[:60]!r}.", "See its questions.")
 
     def _states(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Return what rows are filtered and sorted by, corrections laid over the machine's."""

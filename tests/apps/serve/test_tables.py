@@ -107,7 +107,7 @@ def test_rows_are_filtered_and_bad_conditions_told(room: Room) -> None:
         found = client.get(f"/api/tables/{id}/rows", params=query, headers=as_("ann"))
         assert found.status_code == 422, query
     found = client.get(f"/api/tables/{id}/rows", params={"question": "x"}, headers=as_("ann"))
-    assert found.status_code == 404
+    assert found.status_code == 400
 
 
 def test_of_two_editors_the_second_gets_a_conflict(room: Room) -> None:
@@ -126,7 +126,7 @@ def test_of_two_editors_the_second_gets_a_conflict(room: Room) -> None:
     )
     assert [one["note"] for one in kept] == ["no rent"]
     gone = client.put(path, json={**body, "document": "none"}, headers=as_("ann"))
-    assert gone.status_code == 404
+    assert gone.status_code == 400
 
 
 @pytest.mark.parametrize("form", get_args(ReviewFormat))

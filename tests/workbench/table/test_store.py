@@ -119,9 +119,9 @@ def test_a_correction_outlives_that_the_cell_is_asked_again(store: TableStore) -
 
 
 def test_what_is_not_there_cannot_be_corrected(store: TableStore) -> None:
-    with pytest.raises(NotFoundError, match="no row 'x'"):
+    with pytest.raises(InputError, match="no row 'x'"):
         store.correct("x", "term", by="ann", expected=0, state="stated", answer="")
-    with pytest.raises(NotFoundError, match="no question 'x'"):
+    with pytest.raises(InputError, match="no question 'x'"):
         store.correct("a.txt", "x", by="ann", expected=0, state="stated", answer="")
 
 
