@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -13,16 +13,14 @@ from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
-from lexloop.apps.shapes.citing import Style
 from lexloop.apps.shapes.files import check_writable, write_answers
-from lexloop.apps.shapes.outline import PLAIN, Layout, Memo
+from lexloop.apps.shapes.outline import Memo
 from lexloop.apps.shapes.record import answer_record, dated, of_collection
-from lexloop.core.errors import InputError, QuestionError, SettingsError
+from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
-_MEMO = "Memorandum"
 
 
 @options.taking(*options.ANSWER, *options.SELECTION)
@@ -53,27 +51,18 @@ def ask(
             "Write the answer with footnotes, to a .docx, .md or .eml file.", "FILE", flag="--out"
         ),
     ] = None,
-    style: Annotated[
-        str | None,
-        option("How --out cites. Default: plain.", "plain|oscola|bluebook", flag="--style"),
-    ] = None,
-    memo: Annotated[
-        bool, option("Lay --out out as a memorandum.", flag="--memo", panel=_MEMO)
-    ] = False,
-    to: Annotated[str, option("Whom the memorandum is for.", flag="--to", panel=_MEMO)] = "",
-    sender: Annotated[str, option("Whom it is from.", flag="--from", panel=_MEMO)] = "",
-    date: Annotated[str, option("Its date.", flag="--date", panel=_MEMO)] = "",
-    re: Annotated[str, option("What it is about.", flag="--re", panel=_MEMO)] = "",
+    style: options.Citing = None,
+    memo: options.AsMemo = False,
+    to: options.To = "",
+    sender: options.From = "",
+    date: options.Dated = "",
+    re: options.About = "",
     overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
-    layout = Layout(_style(style), Memo(to, sender, date, re) if memo else None)
+    layout = options.chosen_layout(out, style, memo, Memo(to, sender, date, re))
     if out is not None:
         check_writable(out, overwrite)
-    elif layout != PLAIN:
-        raise InputError("--memo and --style are about a file.", "Name it with --out.")
-    if not memo and (to or sender or date or re):
-        raise InputError("--to, --from, --date and --re are of a memorandum.", "Add --memo.")
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     asked = _read(" ".join(question), settings)
@@ -97,18 +86,6 @@ def ask(
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:
         raise typer.Exit(NOT_PASSED)
-
-
-def _style(said: str | None) -> Style:
-    """Return a style of citing.
-
-    Raises:
-        InputError: There is none of that name.
-    """
-    known: dict[str | None, Style] = {one: one for one in get_args(Style)}
-    if said is not None and said not in known:
-        raise InputError(f"--style is {said!r}.", f"Use one of {', '.join(get_args(Style))}.")
-    return known.get(said, "plain")
 
 
 def _opened(

@@ -4,7 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperGroup
@@ -12,8 +12,11 @@ from typer.core import TyperGroup
 from lexloop.apps.cli.terminal import Command, reported
 from lexloop.apps.offered import heading_of
 from lexloop.core.configuration import configured, described, read_file, read_value
-from lexloop.core.errors import SettingsError
+from lexloop.core.errors import InputError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
+
+if TYPE_CHECKING:
+    from lexloop.apps.shapes.outline import Layout, Memo
 
 
 def option(
@@ -81,6 +84,16 @@ _BASE_URL = Annotated[
     ),
 ]
 AsJson = Annotated[bool, option("Print one JSON object and nothing else.", flag="--json")]
+Citing = Annotated[
+    str | None,
+    option("How --out cites. Default: plain.", "plain|oscola|bluebook", flag="--style"),
+]
+_MEMO = "Memorandum"
+AsMemo = Annotated[bool, option("Lay --out out as a memorandum.", flag="--memo", panel=_MEMO)]
+To = Annotated[str, option("Whom the memorandum is for.", flag="--to", panel=_MEMO)]
+From = Annotated[str, option("Whom it is from.", flag="--from", panel=_MEMO)]
+Dated = Annotated[str, option("Its date.", flag="--date", panel=_MEMO)]
+About = Annotated[str, option("What it is about.", flag="--re", panel=_MEMO)]
 Index = Annotated[
     str,
     typer.Argument(metavar="INDEX", help="The folder of the index, or its address in an engine."),
@@ -257,6 +270,27 @@ def chosen_connection(given: Mapping[str, Any]) -> Connection:
     """
     base_url = given.get("base_url") or ""
     return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url})
+
+
+def chosen_layout(out: Path | None, style: str | None, as_memo: bool, memo: "Memo") -> "Layout":
+    """Return how a file is laid out.
+
+    Raises:
+        InputError: There is no such style, there is no file, or no memorandum for what is said
+            of it.
+    """
+    from lexloop.apps.shapes.citing import Style
+    from lexloop.apps.shapes.outline import PLAIN, Layout, Memo
+
+    known: dict[str | None, Style] = {None: "plain", **{one: one for one in get_args(Style)}}
+    if style not in known:
+        raise InputError(f"--style is {style!r}.", f"Use one of {', '.join(get_args(Style))}.")
+    if not as_memo and memo != Memo():
+        raise InputError("--to, --from, --date and --re are of a memorandum.", "Add --memo.")
+    layout = Layout(known[style], memo if as_memo else None)
+    if out is None and layout != PLAIN:
+        raise InputError("--memo and --style are about a file.", "Name it with --out.")
+    return layout
 
 
 def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:

@@ -45,8 +45,19 @@ def table(
     ] = None,
     out: Annotated[
         Path | None,
-        option("Write the table to a .xlsx, .csv, .html or .docx file.", "FILE", flag="--out"),
+        option(
+            "Write the table to a .xlsx, .csv or .html file, or with footnotes to a .docx, .md "
+            "or .eml file.",
+            "FILE",
+            flag="--out",
+        ),
     ] = None,
+    style: options.Citing = None,
+    memo: options.AsMemo = False,
+    to: options.To = "",
+    sender: options.From = "",
+    date: options.Dated = "",
+    re: options.About = "",
     overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -55,10 +66,12 @@ def table(
     What was asked before is not asked again: the same command goes on where it was stopped, and
     asks only new and changed documents, and new questions. Exits with 12 where cells failed.
     """
+    from lexloop.apps.shapes.outline import Memo
     from lexloop.apps.shapes.review import check_review, reviewed
     from lexloop.apps.tables import local_table
 
-    form = check_review(out, overwrite) if out is not None else None
+    layout = options.chosen_layout(out, style, memo, Memo(to, sender, date, re))
+    form = check_review(out, overwrite, layout) if out is not None else None
     asked = _asked(question or [], checklist or [], questions)
     settings = options.chosen_settings({**context.params, "corpus": corpus})
     connection = options.chosen_connection(context.params)
@@ -73,7 +86,7 @@ def table(
             stop = threading.Event()
             done = filled(store, settings, asked, connection, report=report, stop=stop)
         if out is not None and form is not None:
-            write_whole(out, reviewed(store, form))
+            write_whole(out, reviewed(store, form, layout))
             note(f"Written to {out}.")
         if as_json:
             rows = [row.model_dump(mode="json") for row in store.rows()]

@@ -13,20 +13,18 @@ from sse_starlette import EventSourceResponse
 from lexloop.apps.offered import choices
 from lexloop.apps.serve.asking import AskRequest, Event, shown
 from lexloop.apps.serve.errors import body_of, documented
+from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.middleware import WRONG_KEY, address_of
 from lexloop.apps.serve.people import COOKIE, Asker
 from lexloop.apps.serve.roles import Role
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
-from lexloop.apps.shapes.citing import Style
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
-from lexloop.apps.shapes.outline import Layout, Memo
 from lexloop.apps.shapes.record import Answer
 from lexloop.core.errors import UnknownPerson
 from lexloop.workbench.questions import next_questions
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]
-Said = Annotated[str, Field(max_length=300)]
 _STREAM = "text/event-stream"
 _EVENTS: dict[str, Any] = {
     "schema": {"type": "string"},
@@ -246,27 +244,10 @@ def delete(id: Id, person: Asker, served: Served) -> Response:
     return Response(status_code=204)
 
 
-class ExportAs(BaseModel):
-    """How a file of answers is made: its format, how it cites, and whether it is a memorandum.
-
-    Whom that is to and from, its date and what it is about are blank where they are not given.
-    """
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+class ExportAs(LaidOut):
+    """How a file of answers is made."""
 
     format: Format
-    style: Style = "plain"
-    memo: bool = False
-    to: Said = ""
-    sender: Said = Field(default="", alias="from")
-    date: Said = ""
-    re: Said = ""
-
-    @property
-    def layout(self) -> Layout:
-        """How the file is laid out."""
-        memo = Memo(self.to, self.sender, self.date, self.re) if self.memo else None
-        return Layout(self.style, memo)
 
 
 @router.get(

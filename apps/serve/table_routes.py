@@ -1,16 +1,17 @@
 """Routes of tables over documents: made, filled in the background, read, corrected, exported."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.tables import RunState, asked_by
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
-from lexloop.apps.shapes.review import ReviewFormat, reviewed
+from lexloop.apps.shapes.review import REVIEW_FORMATS, ReviewFormat, reviewed
 from lexloop.core.conversation import checked_question
 from lexloop.core.errors import LexloopError
 from lexloop.workbench.table.checklist import Checklist, Deviation, shipped, shipped_checklist
@@ -27,7 +28,7 @@ from lexloop.workbench.table.store import (
 
 router = APIRouter(prefix="/api", tags=["tables"], responses=documented(404, 409))
 _FILES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(ReviewFormat)}}
+    200: {"content": {MEDIA_TYPES[form]: {} for form in REVIEW_FORMATS}}
 }
 Named = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
 Asked = Annotated[str, Query(min_length=1, max_length=60, description="The id of a question.")]
@@ -42,6 +43,12 @@ class NewTable(BaseModel):
     title: str = Field(default="", max_length=200)
     questions: list[str] = Field(default=[], max_length=200)
     checklists: list[str] = Field(default=[], max_length=10, description="See /api/checklists.")
+
+
+class ExportAs(LaidOut):
+    """How a table is written to a file; a layout is of those with footnotes."""
+
+    format: ReviewFormat = "xlsx"
 
 
 class RunBody(BaseModel):
@@ -203,9 +210,16 @@ def corrections(
 
 
 @router.get("/tables/{id}/export", response_class=Response, responses=_FILES)
-def export(id: str, person: Asker, served: Served, form: ReviewFormat = "xlsx") -> Response:
+def export(
+    id: str, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
+) -> Response:
     """Return the table as a file."""
+    form = wanted.format
     with served.tables.opened(person, id) as store:
         served.audit.note(person.name, "export table", id=id, form=form)
-        named = {"Content-Disposition": disposition(store.info.title, form)}
-        return Response(reviewed(store, form), media_type=MEDIA_TYPES[form], headers=named)
+        named = (wanted.re if wanted.memo else "") or store.info.title
+        return Response(
+            reviewed(store, form, wanted.layout),
+            media_type=MEDIA_TYPES[form],
+            headers={"Content-Disposition": disposition(named, form)},
+        )

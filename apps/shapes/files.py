@@ -59,7 +59,11 @@ def exported(
     layout: Layout = PLAIN,
 ) -> bytes:
     """Return a file of answers, which says what ``outline_of`` returns."""
-    outline = outline_of(answers, title, cut, layout)
+    return in_form(outline_of(answers, title, cut, layout), form, layout)
+
+
+def in_form(outline: Outline, form: Format, layout: Layout) -> bytes:
+    """Return an outline as a file of a format."""
     if form == "md":
         return as_markdown(outline).encode()
     from lexloop.apps.shapes.word import as_word

@@ -199,15 +199,7 @@ def outline_of(
         cut: Whether the thread has earlier answers, which the outline says.
         layout: How it is laid out.
     """
-    named = title or (answers[0]["question"] if answers else "No questions")
-    memo = layout.memo
-    shown = "Memorandum" if memo else shortened(named, _TITLE_CHARS)
-    outline = Outline(shown, datetime.now(UTC), subject=shortened(named, _TITLE_CHARS))
-    if memo:
-        outline.subject = shortened(memo.re, _TITLE_CHARS) or outline.subject
-        rows = (("To", memo.to), ("From", memo.sender), ("Date", memo.date), ("Re", memo.re))
-        outline.blocks.append(Facts([(name, one_line(said)) for name, said in rows]))
-    outline.blocks.append(Aside([NOTICE]))
+    outline = opened(title or (answers[0]["question"] if answers else "No questions"), layout)
     if cut:
         said = f"The last {len(answers):,} answers of the conversation; those before are left out."
         outline.blocks.append(Aside([said]))
@@ -216,10 +208,22 @@ def outline_of(
         if title or len(answers) > 1:
             outline.blocks.append(Heading(1, f"Question {number}"))
             level = 2
-        if memo:
+        if layout.memo:
             _add_opinion(outline, record, level, layout.style)
         else:
             _add_answer(outline, record, level, layout.style)
+    return outline
+
+
+def opened(named: str, layout: Layout) -> Outline:
+    """Return the beginning of a file: its title, a memorandum's head, and what it is not."""
+    memo, subject = layout.memo, shortened(named, _TITLE_CHARS)
+    outline = Outline("Memorandum" if memo else subject, datetime.now(UTC), subject=subject)
+    if memo:
+        outline.subject = shortened(memo.re, _TITLE_CHARS) or subject
+        rows = (("To", memo.to), ("From", memo.sender), ("Date", memo.date), ("Re", memo.re))
+        outline.blocks.append(Facts([(name, one_line(said)) for name, said in rows]))
+    outline.blocks.append(Aside([NOTICE]))
     return outline
 
 
@@ -335,10 +339,15 @@ def _words(text: str) -> str:
 
 def _note(record: Record, citation: Record, style: Style) -> list[str]:
     """Return a footnote: the place, the quote, and the words that the quote completes."""
-    first, *rest = _quoted(citation["quote"])
+    lines = quoted_at(place(record, citation, style), citation["quote"])
     lead = one_line(citation.get("lead", ""))
-    lines = [f"{place(record, citation, style)}: {first}", *rest]
     return [*lines, f"It completes: “{lead}”"] if lead else lines
+
+
+def quoted_at(where: str, quote: str) -> list[str]:
+    """Return the lines of a footnote: where a quote stands, and the quote."""
+    first, *rest = _quoted(quote)
+    return [f"{where}: {first}", *rest]
 
 
 def _quoted(quote: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A table over documents as a file: a workbook, lines of CSV, a page or a Word document.
+"""A table over documents as a file: a workbook, lines of CSV, a page, or text with footnotes.
 
 All say the same of a cell: what the document says, what the playbook says of that, how sure it is,
 the quote with its place, and a correction as a person's. Nothing in a file is a formula, a script,
@@ -6,20 +6,36 @@ markup of a document, or reaches outside.
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 from xml.sax.saxutils import escape
 
-from lexloop.apps.shapes.files import named_form
+from lexloop.apps.shapes.citing import Style, pinpoint
+from lexloop.apps.shapes.files import Format, in_form, named_form
 from lexloop.apps.shapes.grid import MOST_CELL, as_csv, workbook
-from lexloop.apps.shapes.outline import NOTICE
+from lexloop.apps.shapes.outline import (
+    NOTICE,
+    PLAIN,
+    Aside,
+    Heading,
+    Layout,
+    Line,
+    Outline,
+    Run,
+    opened,
+    quoted_at,
+)
 from lexloop.apps.shapes.text import one_line, places, shortened
+from lexloop.core.errors import InputError
 from lexloop.workbench.table.checklist import Question
 from lexloop.workbench.table.store import ShownCell, ShownRow, TableInfo, TableStore
 
-ReviewFormat = Literal["xlsx", "csv", "html", "docx"]
+_Grid = Literal["xlsx", "csv", "html"]
+ReviewFormat = _Grid | Format
+_GRIDS: tuple[_Grid, ...] = get_args(_Grid)
+REVIEW_FORMATS: tuple[ReviewFormat, ...] = (*_GRIDS, *get_args(Format))
 _HEAD = (
     *("Document", "Question", "State", "Answer", "Playbook", "Probability", "Quote", "Place"),
     *("Further places", "Disagrees", "Corrected by", "Corrected at", "Note", "Machine's answer"),
@@ -55,12 +71,14 @@ q, small {{ color: #444; display: block }}
 """
 
 
-def reviewed(store: TableStore, form: ReviewFormat) -> bytes:
-    """Return a table as a file.
+def reviewed(store: TableStore, form: ReviewFormat, layout: Layout = PLAIN) -> bytes:
+    """Return a table as a file; a layout is of the formats that have footnotes.
 
     Raises:
+        InputError: A layout is asked for and the format has none.
         LexloopError: The table cannot be read.
     """
+    _check(form, layout)
     info, rows = store.info, store.rows()
     if form == "csv":
         return as_csv(chain([_HEAD], _lines(info, rows)))
@@ -68,17 +86,26 @@ def reviewed(store: TableStore, form: ReviewFormat) -> bytes:
         return _as_html(info, rows).encode()
     if form == "xlsx":
         return _as_workbook(info, rows)
-    return _as_word(info, rows)
+    return in_form(_outline(info, rows, layout), form, layout)
 
 
-def check_review(file: Path, overwrite: bool) -> ReviewFormat:
+def check_review(file: Path, overwrite: bool, layout: Layout) -> ReviewFormat:
     """Return the format that a file's suffix names, once it is sure that it can be written.
 
     Raises:
-        InputError: The suffix is unknown, the file is there, or its folder is not.
+        InputError: The suffix is unknown or of a format without layout, the file is there, or its
+            folder is not.
     """
-    forms: dict[str, ReviewFormat] = {f".{form}": form for form in get_args(ReviewFormat)}
-    return named_form(file, overwrite, forms)
+    forms: dict[str, ReviewFormat] = {f".{form}": form for form in REVIEW_FORMATS}
+    form = named_form(file, overwrite, forms)
+    _check(form, layout)
+    return form
+
+
+def _check(form: ReviewFormat, layout: Layout) -> None:
+    if layout != PLAIN and form in _GRIDS:
+        others = ", ".join(f".{one}" for one in get_args(Format))
+        raise InputError(f"A .{form} file has no footnotes to lay out.", f"Write {others}.")
 
 
 def said_of(cell: ShownCell) -> tuple[str, str, str]:
@@ -195,32 +222,48 @@ def _text(said: str) -> str:
     return escape(one_line(said), {'"': "&quot;"})
 
 
-def _as_word(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
-    import docx
+def _outline(info: TableInfo, rows: Iterator[ShownRow], layout: Layout) -> Outline:
+    """Return a table as text: what deviates first, then each document with all of its cells."""
+    outline = opened(info.title or "Table", layout)
+    found = [(row, [*_cells(info, row)]) for row in rows]
+    deviating = [
+        Line([one_line(f"{row.document}, {asked.title}: {_short(cell)}")], item=True)
+        for row, cells in found
+        for asked, cell in cells
+        if said_of(cell)[2] == "deviates"
+    ]
+    if deviating:
+        outline.blocks += [Heading(1, "What deviates"), *deviating]
+    for row, cells in found:
+        outline.blocks.append(Heading(1, one_line(row.document)))
+        for asked, cell in cells:
+            outline.blocks.append(Heading(2, one_line(asked.title)))
+            _add_cell(outline, row, cell, layout.style)
+    return outline
 
-    document = docx.Document()
-    document.core_properties.title = one_line(info.title)
-    document.core_properties.author, document.core_properties.comments = "Lexloop", NOTICE
-    document.add_heading(one_line(info.title or "Table"), 0)
-    document.add_paragraph(NOTICE)
-    for row in rows:
-        document.add_heading(one_line(row.document), 1)
-        for question, cell in _cells(info, row):
-            document.add_heading(one_line(question.title), 2)
-            document.add_paragraph(_shown(cell))
-            for said in _beneath(cell):
-                document.add_paragraph(said, style="Quote")
-    file = io.BytesIO()
-    document.save(file)
-    return file.getvalue()
+
+def _short(cell: ShownCell) -> str:
+    state, answer, _ = said_of(cell)
+    return answer or state
 
 
-def _beneath(cell: ShownCell) -> Sequence[str]:
-    quotes = cell.citations[:1] if said_of(cell)[0] != "not stated" else []
-    found = [f"“{one_line(one['quote'])}” ({', '.join(places(one))})" for one in quotes]
-    made = cell.correction
-    if made:
+def _add_cell(outline: Outline, row: ShownRow, cell: ShownCell, style: Style) -> None:
+    """Add a cell with a footnote for its quotes, and what a person made of it."""
+    runs: list[Run] = [_shown(cell)]
+    if cell.citations and said_of(cell)[0] != "not stated":
+        number = len(outline.notes) + 1
+        runs.append(number)
+        outline.notes[number] = [
+            line
+            for one in cell.citations
+            for line in quoted_at(pinpoint({"title": row.title, **one}, style), one["quote"])
+        ]
+    outline.blocks.append(Line(runs))
+    beneath = [cell.disagrees] if cell.disagrees else []
+    if made := cell.correction:
         note = f" {one_line(made.note)}" if made.note else ""
         machine = one_line(f"{cell.state}. {cell.answer}")
-        found.append(f"Corrected by {one_line(made.by)}.{note} The machine said: {machine}")
-    return found + ([cell.disagrees] if cell.disagrees else [])
+        said = f"Corrected by {one_line(made.by)}.{note} The machine said: {machine}"
+        beneath.insert(0, said)
+    if beneath:
+        outline.blocks.append(Aside(beneath))

@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ from python_calamine import CalamineWorkbook
 
 import lexloop
 from lexloop.apps.shapes.grid import as_csv
+from lexloop.apps.shapes.outline import Layout, Memo
 from lexloop.apps.shapes.review import reviewed
 from lexloop.apps.tables import every_table, expire_tables
+from lexloop.core.errors import InputError
 from lexloop.workbench.table.checklist import Checklist, Question
 from lexloop.workbench.table.record import Cell
 from lexloop.workbench.table.store import TableStore
@@ -77,7 +81,10 @@ def test_a_table_is_written_and_gone_on_with(run: Run, contracts: Path, tmp_path
         ([], "Nothing is asked."),
         (["--checklist", "will"], "There is no checklist 'will'."),
         (["--questions", "none.toml"], "none.toml cannot be read"),
-        (["--question", "x", "--out", "table.pdf"], ".xlsx, .csv, .html or .docx"),
+        (["--question", "x", "--out", "table.pdf"], ".xlsx, .csv, .html, .docx, .md or .eml"),
+        (["--question", "x", "--out", "a.csv", "--memo"], "no footnotes to lay out. Write .docx"),
+        (["--question", "x", "--memo"], "Name it with --out"),
+        (["--question", "x", "--out", "a.md", "--to", "Ann"], "Add --memo"),
     ],
 )
 def test_what_cannot_be_used_is_told(
@@ -139,6 +146,33 @@ def test_a_page_has_no_markup_but_its_own(hostile: TableStore) -> None:
     assert "&lt;script&gt;" in page
     assert "default-src 'none'" in page
     assert not {"\u202e", "\x1b", "\x00"} & set(page)
+
+
+def test_a_memorandum_names_first_what_deviates(tmp_path: Path) -> None:
+    asked = Question(id="rent", title="Rent", question=ASKED)
+    with closing(TableStore(tmp_path / "memo.sqlite")) as store:
+        store.make("Leases", "x", Checklist(title="", questions=(asked,)))
+        store.plan({"a.txt": "1", "b.txt": "2"}, {"a.txt": "Shop lease", "b.txt": "Flat lease"})
+        citation: Any = {"n": 1, "document": "a.txt", "section": "Section 4", "page": None}
+        citation |= {"start": 0, "end": 11, "quote": "The rent is\n900 euros."}
+        cell = Cell(document="a.txt", question="rent", state="stated", answer="900 euros")
+        cell = cell.model_copy(update={"citations": [citation], "deviation": "standard"})
+        store.put(cell, "k")
+        none = Cell(document="b.txt", question="rent", state="not stated", deviation="deviates")
+        store.put(none.model_copy(update={"citations": [citation]}), "k")
+        layout = Layout("oscola", Memo(to="The Board", re="Rents"))
+        said = reviewed(store, "md", layout).decode()
+        with pytest.raises(InputError, match="has no footnotes"):
+            reviewed(store, "xlsx", layout)
+    assert said.startswith("# Memorandum\n\n- **To:** The Board\n- **From:** \n")
+    assert re.findall(r"(?m)^#+ (.*)$", said) == [
+        *("Memorandum", "What deviates", "a.txt", "Rent", "b.txt", "Rent"),
+    ]
+    assert "- b.txt, Rent: not stated\n" in said
+    assert "stated (standard): 900 euros[^1]" in said
+    note = "[^1]: Shop lease, s 4: “The rent is  \n    900 euros.”"
+    assert said.endswith(f"{note}\n")
+    assert "[^2]" not in said  # what is not stated quotes nothing
 
 
 def test_a_word_document_says_who_corrected_what(hostile: TableStore) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any
 
 import httpx
 import pytest
@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from servers import as_, people, reading_room
 
 from lexloop.apps.serve.state import Serving
-from lexloop.apps.shapes.review import ReviewFormat
+from lexloop.apps.shapes.review import REVIEW_FORMATS
 
 LEASE = """LEASE
 
@@ -129,11 +129,11 @@ def test_of_two_editors_the_second_gets_a_conflict(room: Room) -> None:
     assert gone.status_code == 400
 
 
-@pytest.mark.parametrize("form", get_args(ReviewFormat))
+@pytest.mark.parametrize("form", REVIEW_FORMATS)
 def test_it_is_exported(room: Room, form: str) -> None:
     table = made(room, title="Rents / 2026")
     found = room[0].get(
-        f"/api/tables/{table['id']}/export", params={"form": form}, headers=as_("ann")
+        f"/api/tables/{table['id']}/export", params={"format": form}, headers=as_("ann")
     )
     assert found.status_code == 200
     assert found.headers["content-disposition"].startswith(

@@ -212,10 +212,10 @@ function behind(answer, open) {
 
 const EXPORTS = { docx: { format: "docx" }, memo: { format: "docx", memo: true }, eml: { format: "eml" }, md: { format: "md" } };
 
-/** Links to an answer or a thread as files. */
-export function exportsOf(kind, id) {
+/** Links to an answer, a thread or a table as files; some may come before those that all have. */
+export function exportsOf(kind, id, before = {}) {
 	const href = (query) => address([kind, id, "export"], query);
-	return Object.entries(EXPORTS).map(([name, query]) => el("a.quiet", { href: href(query), download: true }, icon("documents"), say(`export.${name}`)));
+	return Object.entries({ ...before, ...EXPORTS }).map(([name, query]) => el("a.quiet", { href: href(query), download: true }, icon("documents"), say(`export.${name}`)));
 }
 
 function noted(answer) {

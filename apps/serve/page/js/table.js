@@ -1,6 +1,7 @@
 // Tables: the same questions asked of many documents, each cell with its source.
 
-import { address, get, post, put, remove } from "./api.js";
+import { exportsOf } from "./answer.js";
+import { get, post, put, remove } from "./api.js";
 import { confirmed, openDialog } from "./dialog.js";
 import { announce, button, el, field, fill, form, icon, link, said, tried, trouble } from "./dom.js";
 import { counted, say, whole } from "./language.js";
@@ -12,7 +13,7 @@ import { choiceOf } from "./work.js";
 const STATES = ["stated", "in part", "not stated", "refused", "failed"];
 const DEVIATIONS = ["standard", "acceptable", "deviates"];
 const SORTS = ["document", "-document", "state", "-state", "probability", "-probability"];
-const FILES = ["xlsx", "docx", "csv"];
+const GRIDS = { xlsx: { format: "xlsx" }, csv: { format: "csv" } };
 const ROWS = 50;
 const LOOK_MS = 1000;
 const nameOf = (one) => say(`table.${one.replaceAll(" ", "")}`);
@@ -127,12 +128,12 @@ class Table {
 		});
 		const bar = runs && el("progress", { max: run.of || 1, value: run.done, "aria-label": say("table.progress") });
 		const states = Object.entries(progress?.states ?? {}).map(([name, count]) => `${nameOf(name)} ${whole(count)}`);
-		const href = (format) => address(["tables", this.info.id, "export"], { form: format });
+		const files = [el("summary.quiet", say("export")), el("div.sheet", exportsOf("tables", this.info.id, GRIDS))];
 		fill(
 			this.told,
 			el("p.detail", runs ? say("table.done", { done: whole(run.done), of: whole(run.of) }) : described([...states, progress?.corrected > 0 && say("table.corrected", { number: whole(progress.corrected) })])),
 			bar,
-			el("div.acts", runs ? button(say("stop"), act("stop", remove)) : button(say("table.run"), act("run", post)), FILES.map((format) => el("a.outlined", { href: href(format), download: true }, icon("documents"), say(`export.${format}`)))),
+			el("div.acts", runs ? button(say("stop"), act("stop", remove)) : button(say("table.run"), act("run", post)), el("details.menu.save", files)),
 			run?.trouble && el("p.hint", said(run.trouble)),
 		);
 		if (runs) setTimeout(() => this.isShown && this.look(), LOOK_MS);
