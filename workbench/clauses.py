@@ -21,16 +21,18 @@ _FORCES: dict[Force, str] = {
     "right": rf"(?:(?:shall|will|must) not be|{_BE} not) (?:required|obliged|obligated) to"
     r"|need not|do(?:es)? not (?:have|need) to"
     r"|(?:(?:shall|will) )?(?:(?:have|has) no|(?:be|is|are) under no) (?:obligation|duty) to"
-    r"|(?:(?:shall|will) )?(?:have|has) (?:(?:the|a|an|its|their|sole|exclusive) ){0,3}"
-    r"(?:right|discretion|option)(?: to|, [^,]{1,60}, to|(?= not to\b))"
+    r"|(?:(?:shall|will) )?(?:have|has) (?:(?:all|the|a|an|its|their|sole|exclusive) ){0,3}"
+    r"(?:right|discretion|option|power)(?: to|, [^,]{1,60}, to|(?= not to\b))"
     rf"|{_BE} (?:permitted|allowed|free|entitled|authori[sz]ed) to"
+    r"|may, but (?:need|shall) not,"
     rf"|may(?! {_ADVERB}not\b| have to\b| be \w+ing\b)",
     "prohibition": rf"(?:shall|must|may|will|can) {_ADVERB}not\b|cannot"
     r"|(?:(?:shall|will) )?(?:have|has) no (?:authority|right|power) to"
     rf"|{_BE} not (?:permitted|allowed|authori[sz]ed) to|{_BE} prohibited from",
     "duty": rf"(?:(?:shall|will) )?(?:have|has) (?:the|an) (?:obligation|duty|responsibility) to"
     rf"|{_BE} (?:required|obliged|obligated) to"
-    r"|shall|must|will|ha(?:s|ve) to|needs? to|agrees? to|undertakes? to|covenants? to",
+    r"|shall|must|will|ha(?:s|ve) to|(?<!the )(?<!a )(?<!any )needs? to|agrees? to"
+    r"|undertakes? to|covenants? to",
 }
 _MODAL = re.compile(
     "|".join(rf"\b(?P<{force}>{pattern})(?!\w)" for force, pattern in _FORCES.items()),

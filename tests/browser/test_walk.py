@@ -5,7 +5,7 @@
 
 import base64
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pypdfium2
@@ -29,29 +29,44 @@ RULES = (
     "Article 3 Penalties",
     "Whoever does not pay the fee is liable to a fine of up to 100 euros.",
 )
+LATER = {"30 euros a year": "36 euros a year", "31 March": "30 April"}
 TOOLS = {
     "search": ".found-documents mark",
     "register": ".long td",
+    "table": ".cells .cell-words",
+    "diff": ".change-list ins",
 }
 QUESTION = "Must the owner of a boat pay a fee for a berth?"
 
 
 @pytest.fixture(scope="module")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A PDF whose program gave it a title that nobody meant."""
+    """A PDF whose program gave it a title that nobody meant, and its later version beside it."""
+    folder = tmp_path_factory.mktemp("rules")
+    later = [RULES[0], *map(_amended, RULES[1:])]
+    _write(later, folder / "harbour-rules-2027.pdf")
+    _write(RULES, folder / "harbour-rules.pdf")
+    (folder / "setup.exe").write_bytes(b"MZ")
+    return folder / "harbour-rules.pdf"
+
+
+def _amended(line: str) -> str:
+    for old, new in LATER.items():
+        line = line.replace(old, new)
+    return line
+
+
+def _write(lines: Sequence[str], file: Path) -> None:
     paper = FPDF(format="letter")
     paper.set_title("(anonymous)")
     paper.set_margins(25, 22)
     paper.add_page()
-    for line in RULES:
+    for line in lines:
         headed = line.startswith(("Article", "Harbour")) and "." not in line
         paper.set_font("Times", "B" if headed else "", 13 if headed else 12)
         paper.multi_cell(0, 6.5, line, align="L")
         paper.ln(2)
-    file = tmp_path_factory.mktemp("rules") / "harbour-rules.pdf"
     paper.output(str(file))
-    (file.parent / "setup.exe").write_bytes(b"MZ")
-    return file
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +111,7 @@ def test_from_the_first_screen_over_the_printed_answer_to_the_tools(
 ) -> None:
     page.find("[data-testid=examples] button")
     take("open")
-    files = page.script("return document.querySelector('[data-testid=attach]')")
-    files.send_keys(f"{rules}\n{rules.parent / 'setup.exe'}")
+    attach(page, rules, rules.parent / "setup.exe")
     page.find("[data-testid=file][data-state=ready]", "harbour-rules.pdf")
     page.find("[data-testid=file][data-state=refused]", "setup.exe")
     page.find("#composer .pick[aria-pressed=true]", "My documents")
@@ -124,11 +138,18 @@ def test_from_the_first_screen_over_the_printed_answer_to_the_tools(
     assert "100 euros" in page.all("[data-testid=turn]")[-1].text
     assert "30 euros a year" in printed(page)
     for tool, shown in TOOLS.items():
+        if tool == "diff":
+            attach(page, rules.with_name("harbour-rules-2027.pdf"))
         if look.startswith("phone"):
             page.click("#threads-toggle")
         page.click(f"#{tool}-open")
         if tool == "search":
             page.type("#sought", "fee" + Keys.ENTER)
+        elif tool == "table":
+            page.click(".making summary")
+            page.type("#table-questions", f"{QUESTION}\nWhat is the fine?\nIs there insurance?")
+            page.click(".new-table button.solid")
+            page.gone(".told progress")
         page.find(shown)
         take(tool)
     page.click("#documents-open")
@@ -137,6 +158,13 @@ def test_from_the_first_screen_over_the_printed_answer_to_the_tools(
     page.click("dialog[open] button", "Delete")
     page.until(lambda: len(page.all("#of-collection option")) == 1)
     assert page.statuses() == []
+
+
+def attach(page: Page, *files: Path) -> None:
+    field = page.script("return document.querySelector('[data-testid=attach]')")
+    field.send_keys("\n".join(map(str, files)))
+    for file in files:
+        page.find(":is([data-state=ready], [data-state=refused])[data-testid=file]", file.name)
 
 
 def printed(page: Page) -> str:
