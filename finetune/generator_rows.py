@@ -35,7 +35,8 @@ from lexloop.core import types
 from lexloop.core.errors import InputError
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.models.local_model import Turn
-from lexloop.nodes.rewrite import RewriteReply
+from lexloop.nodes.generate.model import answer_prompt
+from lexloop.nodes.rewrite import RewriteReply, rewrite_prompt
 
 FEWEST = 10
 """Rows without which an adapter is not trained."""
@@ -69,23 +70,12 @@ class _Row(BaseModel):
         choice = "\n\nChoose one:\n" + "\n".join(f"- {one}" for one in choices) if choices else ""
         system, user = self.system, self.asked + choice
         if self.passages:
-            system, user = _as_generate(self.question, self.passages)
+            numbered = [prompts.Data("passage", text, n) for n, text in enumerate(self.passages, 1)]
+            system, user = answer_prompt(self.question, numbered)
         elif self.history is not None:
-            system, user = _as_rewrite(self.question, self.history)
+            system, user = rewrite_prompt(self.question, self.history)
         said = [{"role": "system", "content": system}] if system.strip() else []
         return [*said, {"role": "user", "content": user}]
-
-
-def _as_generate(question: str, passages: Sequence[str]) -> tuple[str, str]:
-    prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
-    numbered = [prompts.Data("passage", text, n) for n, text in enumerate(passages, 1)]
-    return prompt.render(passages=numbered, triplets=[], guidance=[], question=question)
-
-
-def _as_rewrite(question: str, history: Sequence[types.Turn]) -> tuple[str, str]:
-    prompt = prompts.load("rewrite", {"history", "question", "languages", "Q", "K"})
-    told = [prompts.Data(turn["role"], turn["content"]) for turn in history]
-    return prompt.render(history=told, question=question, languages=[], Q=0, K=0)
 
 
 class Example(_Row):

@@ -1,8 +1,9 @@
 """rewrite: a question that stands alone, up to Q sub-queries and up to K keywords."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -299,6 +300,25 @@ def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str
     return "" if like >= _LEAST_LIKE else f"it is {like:.2f} like it, and {_LEAST_LIKE} is needed"
 
 
+@cache
+def _prompt() -> prompts.Prompt:
+    return prompts.load("rewrite", {"history", "question", "languages", "Q", "K"})
+
+
+def rewrite_prompt(
+    question: str, history: Sequence[Turn], languages: Sequence[str] = (), Q: int = 0, K: int = 0
+) -> tuple[str, str]:
+    """Return what a model is asked for a rewriting, as system and user, with the latest turns."""
+    told = [prompts.Data(turn["role"], turn["content"]) for turn in history]
+    return _prompt().render(
+        history=told[-_HISTORY_TURNS:],
+        question=question,
+        languages=[prompts.Data("language", name) for name in languages],
+        Q=Q,
+        K=K,
+    )
+
+
 class ModelRewriter:
     """A rewriter by a chat model; code keeps to the limits Q and K, and to what was asked.
 
@@ -314,7 +334,6 @@ class ModelRewriter:
         self._chat = chat
         self._documents = documents
         self._embed = embed
-        self._prompt = prompts.load("rewrite", {"history", "question", "languages", "Q", "K"})
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
@@ -331,15 +350,7 @@ class ModelRewriter:
         if not (history or plan["Q"] or plan["K"] or foreign):
             return parse(question)
         languages = await computed(self._documents.languages)
-        system, user = self._prompt.render(
-            history=[prompts.Data(turn["role"], turn["content"]) for turn in history][
-                -_HISTORY_TURNS:
-            ],
-            question=question,
-            languages=[prompts.Data("language", name) for name in languages],
-            Q=plan["Q"],
-            K=plan["K"],
-        )
+        system, user = rewrite_prompt(question, history, languages, plan["Q"], plan["K"])
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
         written = " ".join(reply.standalone.split()) or question

@@ -9,6 +9,7 @@ reader should check.
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cache
 
 from lexloop import prompts
 from lexloop.core.errors import ModelReplyError
@@ -44,13 +45,32 @@ from lexloop.nodes.relevance import Sources
 from lexloop.nodes.shortening import shortened
 
 
+@cache
+def _prompt() -> prompts.Prompt:
+    return prompts.load("generate", {"passages", "triplets", "guidance", "question"})
+
+
+def answer_prompt(
+    question: str,
+    passages: Sequence[prompts.Data],
+    triplets: Sequence[prompts.Data] = (),
+    guidance: str = "",
+) -> tuple[str, str]:
+    """Return what a model is asked for an answer, as system and user; passages are numbered."""
+    return _prompt().render(
+        passages=[replace(one, text=unmarked(one.text)) for one in passages],
+        triplets=triplets,
+        guidance=guidance or [],
+        question=question,
+    )
+
+
 class ModelGenerator:
     """A generator by a chat model from the passages; code makes the citations."""
 
     def __init__(self, chat: Chat, sources: Sources) -> None:
         self._chat, self._sources = chat, sources
-        self._prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
-        self.instructions = self._prompt.instructions
+        self.instructions = _prompt().instructions
 
     async def generate(
         self,
@@ -66,12 +86,8 @@ class ModelGenerator:
 
         def written(share: float) -> tuple[str, str]:
             numbered = prompts.numbered(shortened(passages, share))
-            return self._prompt.render(
-                passages=[replace(one, text=unmarked(one.text)) for one in numbered],
-                triplets=_related(triplets),
-                guidance=advice["guidance"] if advice else [],
-                question=question["text"],
-            )
+            guidance = advice["guidance"] if advice else ""
+            return answer_prompt(question["text"], numbered, _related(triplets), guidance)
 
         request = ChatRequest(
             "generate",
