@@ -51,7 +51,7 @@ _JOINT, _FEWEST = 60, 3
 """The characters on either side of a joint in which a reference may lie over it, and the fewest
 blanks before one: with fewer they may be a heading, as "Table of Articles"."""
 _MORE = re.compile(
-    rf"\s*(?P<joint>,\s?(?:and|or)\s|,|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|[–-])\s*"
+    rf"\s*(?P<joint>,\s?(?i:and|or)\s|,|\b(?i:and|or|to|through|until)\b|[–-])\s*"
     r"(?!\d{1,3}\s(?:C\.?F\.?R|U\.?S\.?C)\b)"
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))"
 )
@@ -187,7 +187,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
         following = _further(key, named[-1], more)
         if following is None:
             break
-        if more["joint"].strip(" ,") in _RANGES:
+        if more["joint"].strip(" ,").lower() in _RANGES:
             ranges.add(len(named))
         named.append(following)
         end = more.end()

@@ -30,6 +30,7 @@ def path_of(text: str) -> list[str]:
         ("Articles 15 to 22 and 34", ["provision:15 - provision:22", "provision:34"]),
         ("points (a) to (c) of Article 6(1)", ["provision:6/1/a - provision:6/1/c"]),
         ("Section 102.1, Exception 2", ["provision:102.1/exception:2"]),
+        ("SECTIONS 13(a) AND 13(b)", ["provision:13/a", "provision:13/b"]),
         ("", []),
     ],
 )
