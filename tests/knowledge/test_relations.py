@@ -119,6 +119,13 @@ def test_exceptions_lead_to_what_they_except() -> None:
     }
 
 
+@pytest.mark.parametrize("number", ["2", "4"])
+def test_a_provision_that_names_itself_names_no_other_of_its_number(number: str) -> None:
+    law = f"{LAW}4. This Article {number} shall not apply to rafts.\n"
+    assert related("exception_to", law) == related("exception_to")
+    assert not [to for subject, to in related("refers_to", law) if subject == "Article 4(4)"]
+
+
 def test_what_a_law_amends_and_when_it_applies() -> None:
     assert related("amends") == {("Article 4(2)", "Directive 98/76/EC")}
     assert related("applies_from") == {("Article 4(3)", "25 May 2018")}
