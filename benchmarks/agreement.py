@@ -1,17 +1,21 @@
-"""How well the embedded judge of groundedness agrees with people who judged claims.
+"""How well judges of groundedness agree with people who judged claims: the embedded one, a model.
 
     python benchmarks/agreement.py --claims FOLDER
+    python benchmarks/agreement.py --claims FOLDER --model NAME [--base-url URL] [--rubrics NAME]
 
 Each line of ``FOLDER/*.jsonl`` is a claim with its evidence and a person's label: supported, or
 not wholly. The judge calls a claim supported from a probability of 0.5 on. The figures are those of
 HyPA-RAG's figures 2, 8 and 9, by set in place of the question type, with bootstrap 95 % intervals
 over claims that share nothing. The first ``--most`` claims of a set are judged. WiCE, on which the
-judge was fitted, is in ``judges.py``, cross-validated.
+judge was fitted, is in ``judges.py``, cross-validated. With --model that model judges by our
+rubrics or by the published ones, as the loop has it judge an answer; ``unread`` are replies that
+have no scores, and count in no figure.
 """
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,15 +23,19 @@ from _shared import options
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import LexloopError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Passage
 from lexloop.documents.text.tokens import term_set
 from lexloop.evaluation.agreement import Judged, agreement
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.report.tables import markdown_table, number, probability
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import Estimate, correlation
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.judges import ClaimSupport
+from lexloop.nodes.evaluate.judges import ClaimSupport, ModelJudge
+from lexloop.nodes.question import parse
 
 SUPPORTED = 0.5
 COLUMNS = ("precision", "recall", "f1", "agreement", "kappa", "spearman")
@@ -55,15 +63,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser = options(__doc__)
     parser.add_argument("--claims", type=Path, required=True, help="a folder of sets of claims")
     parser.add_argument("--most", type=int, default=700, help="claims of a set")
+    parser.add_argument("--model")
+    parser.add_argument("--base-url")
+    parser.add_argument("--cache", type=Path, help="the model's replies, so that a run goes on")
+    parser.add_argument("--rubrics", choices=("hardened", "published"), default="hardened")
     given = parser.parse_args(arguments)
     try:
         paths = sorted(given.claims.glob("*.jsonl"))
-        sets = {path.stem: of_claims(read_jsonl(path, Claim)[: given.most]) for path in paths}
+        sets = {path.stem: read_jsonl(path, Claim)[: given.most] for path in paths}
+        chosen = {"model.name": given.model, "loop.rubrics": given.rubrics}
+        told = {**os.environ, "LEXLOOP_BASE_URL": given.base_url or ""}
+        judge = of_claims
+        if given.model:
+            asker = Asker(Settings(**chosen), Connection.from_environment(told), given.cache)
+            judge = partial(by_model, asker)
+        rows = {name: judge(claims) for name, claims in sets.items()}
     except LexloopError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    head = ["set", "claims", "supported", "called so", *COLUMNS, "p", "Spearman of cover"]
-    print("\n".join(markdown_table(head, [line(name, rows) for name, rows in sets.items()])))
+    head = ["set", "claims", "supported", "called so", *COLUMNS, "p", "Spearman of cover", "unread"]
+    lines = [[*line(name, rows[name]), str(len(sets[name]) - len(rows[name]))] for name in sets]
+    print("\n".join(markdown_table(head, lines)))
     return 0
 
 
@@ -71,17 +91,34 @@ def of_claims(claims: Sequence[Claim]) -> list[Row]:
     """The claims of a set, judged by the shipped weights; those of one evidence in a row."""
     embed = load_minilm().embed
     judge, read = ClaimSupport(embed), lru_cache(1)(lambda text: evidence_of([text], embed))
+    together = sorted(claims, key=lambda claim: claim.evidence)
+    return [row(one, judge.of([one.claim], read(one.evidence))[0].probability) for one in together]
 
-    def rows() -> Iterator[Row]:
-        for one in sorted(claims, key=lambda claim: claim.evidence):
-            likely = judge.of([one.claim], read(one.evidence))[0].probability
-            wanted = term_set(one.claim)
-            cover = len(wanted & term_set(one.evidence)) / len(wanted) if wanted else 0.0
-            shared = one.seed or one.question or one.claim
-            said = (int(one.label == "supported"),)
-            yield Row(Judged(shared, "", likely, int(likely >= SUPPORTED), said), cover)
 
-    return [*rows()]
+def by_model(asker: Asker, claims: Sequence[Claim]) -> list[Row]:
+    """The claims of a set that a model gave scores, judged by the asker's rubrics."""
+    judge = ModelJudge(asker, asker.rubrics)
+    found = []
+    for one in claims:
+        passage: Passage = {
+            **{"id": "", "document": "evidence", "title": "", "section": "", "page": None},
+            **{"start": 0, "end": len(one.evidence), "text": one.evidence},
+            **{"score": 1.0, "signals": {}, "n": 1},
+        }
+        asked = parse(one.question or one.claim)
+        judged = asker.settle(judge.judge(asked, [passage], f"{one.claim} [1]"))
+        if not isinstance(judged, Unresolved) and judged.groundedness is not None:
+            found.append(row(one, judged.groundedness))
+    return found
+
+
+def row(claim: Claim, likely: float) -> Row:
+    """What a judge gives a claim, beside what a person said of it."""
+    wanted = term_set(claim.claim)
+    cover = len(wanted & term_set(claim.evidence)) / len(wanted) if wanted else 0.0
+    shared = claim.seed or claim.question or claim.claim
+    said = (int(claim.label == "supported"),)
+    return Row(Judged(shared, "", likely, int(likely >= SUPPORTED), said), cover)
 
 
 def line(name: str, rows: Sequence[Row]) -> list[str]:

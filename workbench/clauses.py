@@ -125,7 +125,6 @@ _AFTER_VERB = re.compile(
 _ITSELF = re.compile(r"(?:this|these)\b", re.IGNORECASE)
 _COLON = re.compile(r": (?=[A-Z])")
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
-_REPLY = re.compile(r"^(?:yes|no)[.,]\s+", re.IGNORECASE)
 _BESIDE = re.compile(  # "the actions a plan administrator may take"
     rf"^(?:{_DETERMINER} )?(?:(?!(?:of|in|to|for|under|with|from|on|at|by|and|or)\b)\w+ ){{1,2}}"
     r"(?:an?|the|you|we|they|it) "
@@ -172,11 +171,6 @@ _SIGNS = {
     "called": re.compile(r"[“\"'](?:the )?([A-Z][A-Za-z]{1,40})[”\"']"),
     "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
 }
-_LEADING = re.compile(
-    rf"^(?:(?:(?:each|any|all|one|either) of|the following|{_DETERMINER}|another|one|that|other"
-    r"|certain|some)\s+)+",
-    re.I,
-)
 _GRAMMAR = ("shall", "must", "may", "will", "can", "is", "are", "be", "need", "ha")
 _LONGEST = 4_000
 """Characters of a sentence that are read."""
@@ -239,8 +233,7 @@ class Actors:
 
 def _head(phrase: str) -> str:
     """Return the head noun of a phrase in small letters and in the singular."""
-    words = _LEADING.sub("", " ".join(phrase.split()))
-    core = _POST.sub("", f"{words} ").strip()
+    core = _POST.sub("", f"{' '.join(phrase.split())} ").strip()
     last = re.findall(r"\b(?!and\b|or\b)[A-Za-z][\w-]*", core)
     noun = last[-1].lower() if last and not re.fullmatch(_DETERMINER, last[-1], re.I) else ""
     if noun.endswith("ies"):
@@ -250,7 +243,7 @@ def _head(phrase: str) -> str:
 
 def clauses(sentence: str, actors: Actors) -> Iterator[Clause]:
     """Yield the clauses of a sentence that bind, in order."""
-    flat = _NUMBER.sub("", _REPLY.sub("", " ".join(sentence[:_LONGEST].split())))
+    flat = _NUMBER.sub("", " ".join(sentence[:_LONGEST].split()))
     text = _Text(flat, _hidden(flat))
     subject = ""
     for start, stop in _parts(text.hidden):
