@@ -199,6 +199,8 @@ FIGURES = [
         "python benchmarks/trust.py --data {data} --out {out} --parts altered,refusals,versions",
         "what binds was listed with such changes in view",
     ),
+    Figure("warm", "python benchmarks/trust.py --data {data} --out {out} --parts warm"),
+    Figure("tenants", "python benchmarks/trust.py --data {data} --out {out} --parts tenants"),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
     Figure(
         "embedders",
@@ -239,6 +241,7 @@ FIGURES = [
     ),
     Figure("profiles", "python benchmarks/profiles.py --data {data}/contracts", _PROFILES),
     Figure("table", "python benchmarks/table.py --contracts {data}/contracts"),
+    Figure("table-500", "python benchmarks/table.py --contracts {data}/contracts --times 2,10"),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
     Figure("formats", "python benchmarks/file_formats.py --data {data}"),

@@ -1,6 +1,6 @@
 """The table over documents: cells on contracts that lawyers marked, time, memory, and a resumption.
 
-    python benchmarks/table.py [--contracts FOLDER] [--documents N] [--times N]
+    python benchmarks/table.py [--contracts FOLDER] [--documents N] [--times N,N,...]
 
 FOLDER holds ``documents`` and ``probes.jsonl`` (default: the folder ``contracts`` of
 ``LEXLOOP_DATA``). Asked of each of so many contracts, none of which the weights of cells were
@@ -8,7 +8,7 @@ fitted on, are the twelve questions that most contracts answer: alone, and as th
 commercial contracts asks for the same, with its model clauses. Of what a contract has, a cell is
 right where it says something and cites words of the clause; of what it has not, where it says "not
 stated". Then the run is ended in its middle, and gone on with. With ``--times`` the contracts are
-copied so often under other names, and only time and memory are printed.
+copied so often under other names, and only time, and the most memory so far, are printed.
 """
 
 import resource
@@ -18,12 +18,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from _shared import DATA, Row, options, table
+from _shared import DATA, Row, numbers, options, table
 
 from lexloop.core.settings import Settings
 from lexloop.finetune.cell import CATEGORIES, asked_of, halves, read_probes
@@ -42,28 +43,38 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--contracts", type=Path, default=DATA and DATA / "contracts")
     parser.add_argument("--documents", type=int, default=50, help="how many contracts")
-    parser.add_argument("--times", type=int, default=0, help="copy each so often, and time alone")
+    parser.add_argument(
+        "--times", type=numbers, default=[], help="copy each so often, and time alone: 2,10"
+    )
     given = parser.parse_args()
     if given.contracts is None or not (given.contracts / "probes.jsonl").is_file():
         sys.exit("There are no contracts; give --contracts FOLDER or set LEXLOOP_DATA.")
     probes = read_probes(given.contracts)
     names = halves(given.contracts)[1][: given.documents]
+    texts = [given.contracts / "documents" / name for name in names]
     lists = _lists(probes)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            for copy in range(given.times or 1):
-                to = Path(folder, f"{copy:02d}-{name}" if given.times else name)
-                shutil.copy(given.contracts / "documents" / name, to)
-        settings = Settings(corpus=folder)
-        began = time.monotonic()
-        asker = _Counting(Resources(defaults=settings), settings)
-        indexed = time.monotonic() - began
-        if given.times:
-            print(table(_TIMES, [_timed(asker, lists["with model clauses"], indexed)]))
-            return
+    if given.times:
+        worded = lists["with model clauses"]
+        print(table(_TIMES, [_timed(texts, copies, worded) for copies in given.times]))
+        return
+    with _opened(texts) as (asker, indexed):
         rows = [[said, *_figures(asker, asked, probes)] for said, asked in lists.items()]
         print(table(_HEAD, rows))
         print(f"\nIndexed in {indexed:.0f} s. {_resumed(asker, lists['with model clauses'])}")
+
+
+@contextmanager
+def _opened(texts: Sequence[Path], copies: int = 1) -> "Iterator[tuple[_Counting, float]]":
+    """What asks texts, of each of which there are so many copies, and the seconds to index them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for text in texts:
+            for copy in range(copies):
+                name = f"{copy:02d}-{text.name}" if copies > 1 else text.name
+                shutil.copy(text, Path(folder, name))
+        settings = Settings(corpus=folder)
+        began = time.monotonic()
+        asker = _Counting(Resources(defaults=settings), settings)
+        yield asker, time.monotonic() - began
 
 
 _HEAD = ["questions", "cells", "there", "said", "clause cited", "first", "not there"]
@@ -172,8 +183,8 @@ def _resumed(asker: _Counting, asked: Checklist) -> str:
     )
 
 
-def _timed(asker: TableAsker, asked: Checklist, indexed: float) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
+def _timed(texts: Sequence[Path], copies: int, asked: Checklist) -> list[str]:
+    with _opened(texts, copies) as (asker, indexed), tempfile.TemporaryDirectory() as folder:
         store = TableStore(Path(folder, "table.sqlite"))
         store.make("", "contracts", asked)
         began = time.monotonic()
