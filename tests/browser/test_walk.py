@@ -149,7 +149,7 @@ def test_from_the_first_screen_over_the_printed_answer_to_the_tools(
             page.click(".making summary")
             page.type("#table-questions", f"{QUESTION}\nWhat is the fine?\nIs there insurance?")
             page.click(".new-table button.solid")
-            page.gone(".told progress")
+            page.find(".told p", "stated 2")
         page.find(shown)
         take(tool)
     page.click("#documents-open")

@@ -9,6 +9,8 @@ import { described } from "./words.js";
 import { collectionChoice, documentsInto, placeLink } from "./work.js";
 
 const MOST_SHOWN = 200;
+/** A file's name by which "rules" comes before "rules-2027", and "rules-9" before "rules-10". */
+const stem = ({ name }) => name.replace(/\.\w+$/, "");
 
 /** Show two choices of documents, and below them what became of each provision. */
 export function show(place) {
@@ -66,9 +68,10 @@ export function show(place) {
 				fill(told);
 				return fill(shown, el("p.note", say("diff.two")));
 			}
-			const newest = documents.find((one) => one.supersedes) ?? documents[1];
+			const [first, second] = documents.toSorted((one, other) => stem(one).localeCompare(stem(other), undefined, { numeric: true }));
+			const newest = documents.find((one) => one.supersedes) ?? second;
 			picks.new.value = newest.name;
-			picks.old.value = newest.supersedes ?? documents.find((one) => one !== newest).name;
+			picks.old.value = newest.supersedes ?? first.name;
 			load();
 		} catch (error) {
 			fill(shown, trouble(error));

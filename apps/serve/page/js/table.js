@@ -5,6 +5,7 @@ import { get, post, put, remove } from "./api.js";
 import { confirmed, openDialog } from "./dialog.js";
 import { announce, button, el, field, fill, form, icon, link, said, tried, trouble } from "./dom.js";
 import { counted, say, whole } from "./language.js";
+import { narrow } from "./side.js";
 import { openSource } from "./source.js";
 import { asked, state, titleOf } from "./state.js";
 import { described, fileOf, share, titleBeside, when } from "./words.js";
@@ -103,7 +104,8 @@ class Table {
 			choiceOf("table-sort", say("table.sort"), SORTS.map((one) => [one, say(`table.sort.${one}`)]), set("sort")),
 			el("label.any-form", disagreeing, say("table.disagreeing")),
 		);
-		fill(this.place, el("div.acts", button(say("table.all"), this.back, { icon: "back" })), el("h3", said(this.info.title || titleOf(this.info.corpus))), this.told, choices, this.note, this.grid);
+		const filters = el("details.filters", { open: !narrow() }, el("summary", say("table.filter")), choices);
+		fill(this.place, el("div.acts", button(say("table.all"), this.back, { icon: "back" })), el("h3", said(this.info.title || titleOf(this.info.corpus))), this.told, filters, this.note, this.grid);
 		this.look();
 		await this.load();
 	}
