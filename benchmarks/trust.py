@@ -19,7 +19,7 @@ COPPA and NDAs. ``claims``: how the judge tells claims that people call supporte
 beside counting shared words, and how often it gives a reason against one that is right, that its
 evidence is against, and that it says nothing of. ``versions``: whether versions of a text that
 disagree are told of (``versions.py``). ``warm``: how long a question takes with that and without,
-in turn, five times each, of a law alone and beside an earlier version. ``refusals``: which
+in turn, six times each, of a law alone and beside an earlier version. ``refusals``: which
 questions that no documents answer are refused on a large law (``refusals.py``). What is ``before``
 was measured from outside at commit d84da46, on other questions of the same kinds.
 """
@@ -449,7 +449,7 @@ def _times(asked: Sequence[str], corpus: str) -> Row:
         lexloop.ask(question, corpus)
 
     try:
-        for turn in range(-1, 5):  # the first is to have everything read
+        for turn in range(-1, 6):  # the first is to have everything read; either leads in half
             for question in asked:
                 for name in (*looks,) if turn % 2 else (*reversed(looks),):
                     node.with_conflicts = looks[name]
