@@ -98,7 +98,6 @@ def outer_key(key: str) -> str:
 
 
 _THIS = re.compile(r"\b[Tt]his ([A-Z][a-z]+)")
-_HERE, _HERE_CHARS = re.compile(r"\bthis\s+$", re.IGNORECASE), 10
 _READ, _TITLE = 1_000_000, 400
 _MOST = 60
 """References read per statement; a line with more of them is a table of contents."""
@@ -150,14 +149,9 @@ class References:
         said = _line(body[reference.start : reference.end])
         if not foreign or COMPOUND.search(said):
             found = self._tree.find(reference, place)
-            if _HERE.search(body, max(0, reference.start - _HERE_CHARS), reference.start):
-                around = {place, *self._tree.above(place)} if place >= 0 else set()
-                found = [p for p in found if p in around]  # no other that has its number
-                if not found:
-                    return
             for label in dict.fromkeys(self._tree.units[p].label for p in found):
                 yield Target(reference.start, reference.end, label, own=True)
-            if found:
+            if found or reference.itself:
                 return
         kind = KIND.search(said)
         if not reference.steps[0].key or not (kind or code):

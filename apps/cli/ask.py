@@ -14,7 +14,6 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
 from lexloop.apps.shapes.files import check_writable, write_answers
-from lexloop.apps.shapes.outline import Memo
 from lexloop.apps.shapes.record import answer_record, dated, of_collection
 from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
@@ -23,7 +22,7 @@ _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
 
 
-@options.taking(*options.ANSWER, *options.SELECTION)
+@options.taking(*options.ANSWER, *options.SELECTION, **options.LAYOUT)
 def ask(
     *,
     context: typer.Context,
@@ -51,16 +50,10 @@ def ask(
             "Write the answer with footnotes, to a .docx, .md or .eml file.", "FILE", flag="--out"
         ),
     ] = None,
-    style: options.Citing = None,
-    memo: options.AsMemo = False,
-    to: options.To = "",
-    sender: options.From = "",
-    date: options.Dated = "",
-    re: options.About = "",
     overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
-    layout = options.chosen_layout(out, style, memo, Memo(to, sender, date, re))
+    layout = options.chosen_layout(context.params, out)
     if out is not None:
         check_writable(out, overwrite)
     settings = options.chosen_settings(context.params)

@@ -16,7 +16,7 @@ from lexloop.core.errors import InputError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 
 if TYPE_CHECKING:
-    from lexloop.apps.shapes.outline import Layout, Memo
+    from lexloop.apps.shapes.outline import Layout
 
 
 def option(
@@ -84,16 +84,27 @@ _BASE_URL = Annotated[
     ),
 ]
 AsJson = Annotated[bool, option("Print one JSON object and nothing else.", flag="--json")]
-Citing = Annotated[
-    str | None,
-    option("How --out cites. Default: plain.", "plain|oscola|bluebook", flag="--style"),
-]
+_HEAD = {
+    "to": ("--to", "Whom the memorandum is for."),
+    "sender": ("--from", "Whom it is from."),
+    "date": ("--date", "Its date."),
+    "re": ("--re", "What it is about."),
+}
 _MEMO = "Memorandum"
-AsMemo = Annotated[bool, option("Lay --out out as a memorandum.", flag="--memo", panel=_MEMO)]
-To = Annotated[str, option("Whom the memorandum is for.", flag="--to", panel=_MEMO)]
-From = Annotated[str, option("Whom it is from.", flag="--from", panel=_MEMO)]
-Dated = Annotated[str, option("Its date.", flag="--date", panel=_MEMO)]
-About = Annotated[str, option("What it is about.", flag="--re", panel=_MEMO)]
+LAYOUT: dict[str, Any] = {
+    "style": Annotated[
+        str | None,
+        option("How --out cites. Default: plain.", "plain|oscola|bluebook", flag="--style"),
+    ],
+    "memo": Annotated[
+        bool | None, option("Lay --out out as a memorandum.", flag="--memo", panel=_MEMO)
+    ],
+    **{
+        name: Annotated[str | None, option(said, flag=flag, panel=_MEMO)]
+        for name, (flag, said) in _HEAD.items()
+    },
+}
+"""The options of whatever writes a file with footnotes; see ``chosen_layout``."""
 Index = Annotated[
     str,
     typer.Argument(metavar="INDEX", help="The folder of the index, or its address in an engine."),
@@ -173,10 +184,6 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
         return run  # type: ignore[return-value]
 
     return give
-
-
-def _place(parameter: inspect.Parameter) -> int:
-    return _FIRST.index(parameter.name) if parameter.name in _FIRST else len(_FIRST)
 
 
 def _parameter(setting: str) -> str:
@@ -272,8 +279,8 @@ def chosen_connection(given: Mapping[str, Any]) -> Connection:
     return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url})
 
 
-def chosen_layout(out: Path | None, style: str | None, as_memo: bool, memo: "Memo") -> "Layout":
-    """Return how a file is laid out.
+def chosen_layout(given: Mapping[str, Any], out: Path | None) -> "Layout":
+    """Return how a file is laid out, by a command's parameters.
 
     Raises:
         InputError: There is no such style, there is no file, or no memorandum for what is said
@@ -282,12 +289,13 @@ def chosen_layout(out: Path | None, style: str | None, as_memo: bool, memo: "Mem
     from lexloop.apps.shapes.citing import Style
     from lexloop.apps.shapes.outline import PLAIN, Layout, Memo
 
-    known: dict[str | None, Style] = {None: "plain", **{one: one for one in get_args(Style)}}
+    known: dict[str, Style] = {one: one for one in get_args(Style)}
+    style, memo = given["style"] or "plain", Memo(*(given[name] or "" for name in _HEAD))
     if style not in known:
-        raise InputError(f"--style is {style!r}.", f"Use one of {', '.join(get_args(Style))}.")
-    if not as_memo and memo != Memo():
+        raise InputError(f"--style is {style!r}.", f"Use one of {', '.join(known)}.")
+    if not given["memo"] and memo != Memo():
         raise InputError("--to, --from, --date and --re are of a memorandum.", "Add --memo.")
-    layout = Layout(known[style], memo if as_memo else None)
+    layout = Layout(known[style], memo if given["memo"] else None)
     if out is None and layout != PLAIN:
         raise InputError("--memo and --style are about a file.", "Name it with --out.")
     return layout

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SETTINGS = tuple(name for name in options.ANSWER if name != "corpus")
 
 
-@options.taking(*_SETTINGS)
+@options.taking(*_SETTINGS, **options.LAYOUT)
 def table(
     *,
     context: typer.Context,
@@ -52,12 +52,6 @@ def table(
             flag="--out",
         ),
     ] = None,
-    style: options.Citing = None,
-    memo: options.AsMemo = False,
-    to: options.To = "",
-    sender: options.From = "",
-    date: options.Dated = "",
-    re: options.About = "",
     overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -66,11 +60,10 @@ def table(
     What was asked before is not asked again: the same command goes on where it was stopped, and
     asks only new and changed documents, and new questions. Exits with 12 where cells failed.
     """
-    from lexloop.apps.shapes.outline import Memo
     from lexloop.apps.shapes.review import check_review, reviewed
     from lexloop.apps.tables import local_table
 
-    layout = options.chosen_layout(out, style, memo, Memo(to, sender, date, re))
+    layout = options.chosen_layout(context.params, out)
     form = check_review(out, overwrite, layout) if out is not None else None
     asked = _asked(question or [], checklist or [], questions)
     settings = options.chosen_settings({**context.params, "corpus": corpus})

@@ -6,7 +6,7 @@ markup of a document, or reaches outside.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
@@ -29,6 +29,7 @@ from lexloop.apps.shapes.outline import (
 )
 from lexloop.apps.shapes.text import one_line, places, shortened
 from lexloop.core.errors import InputError
+from lexloop.core.types import Citation
 from lexloop.workbench.table.checklist import Question
 from lexloop.workbench.table.store import ShownCell, ShownRow, TableInfo, TableStore
 
@@ -203,18 +204,13 @@ def _cells_by_id(info: TableInfo, row: ShownRow) -> Iterator[tuple[str, ShownCel
 def _td(cell: ShownCell | None) -> str:
     if cell is None:
         return "<td></td>"
-    state, _, playbook = said_of(cell)
-    looks = ["deviates" if playbook == "deviates" else "", "unlike" if cell.disagrees else ""]
+    deviates = said_of(cell)[2] == "deviates"
+    looks = ["deviates" if deviates else "", "unlike" if cell.disagrees else ""]
     parts = [f"<p>{_text(_shown(cell))}</p>"]
-    quoted = cell.citations if state != "not stated" else []
-    for one in quoted[:1]:
+    for one in _quoted(cell)[:1]:
         where = ", ".join(places(one))
         parts += [f"<q>{_text(one['quote'])}</q>", f"<small>{_text(where)}</small>"]
-    made = cell.correction
-    notes = [cell.disagrees, made.note if made else ""]
-    if made:
-        notes.append(f"The machine said: {cell.state}. {cell.answer}")
-    parts += [f"<small>{_text(note)}</small>" for note in notes if note]
+    parts += [f"<small>{_text(note)}</small>" for note in _beneath(cell)]
     return f'<td class="{" ".join(filter(None, looks))}">{"".join(parts)}</td>'
 
 
@@ -250,20 +246,28 @@ def _short(cell: ShownCell) -> str:
 def _add_cell(outline: Outline, row: ShownRow, cell: ShownCell, style: Style) -> None:
     """Add a cell with a footnote for its quotes, and what a person made of it."""
     runs: list[Run] = [_shown(cell)]
-    if cell.citations and said_of(cell)[0] != "not stated":
+    if quoted := _quoted(cell):
         number = len(outline.notes) + 1
         runs.append(number)
         outline.notes[number] = [
             line
-            for one in cell.citations
+            for one in quoted
             for line in quoted_at(pinpoint({"title": row.title, **one}, style), one["quote"])
         ]
     outline.blocks.append(Line(runs))
-    beneath = [cell.disagrees] if cell.disagrees else []
-    if made := cell.correction:
-        note = f" {one_line(made.note)}" if made.note else ""
-        machine = one_line(f"{cell.state}. {cell.answer}")
-        said = f"Corrected by {one_line(made.by)}.{note} The machine said: {machine}"
-        beneath.insert(0, said)
-    if beneath:
+    if beneath := _beneath(cell):
         outline.blocks.append(Aside(beneath))
+
+
+def _quoted(cell: ShownCell) -> Sequence[Citation]:
+    """Return what is quoted of a cell: nothing where only what comes nearest was found."""
+    return cell.citations if said_of(cell)[0] != "not stated" else ()
+
+
+def _beneath(cell: ShownCell) -> list[str]:
+    """Return what a person made of a cell, and in what it is unlike the others of its column."""
+    found = [cell.disagrees] if cell.disagrees else []
+    if made := cell.correction:
+        said = f"Corrected by {made.by}. {made.note} The machine said: {cell.state}. {cell.answer}"
+        found.insert(0, one_line(said))
+    return found

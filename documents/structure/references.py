@@ -62,6 +62,7 @@ _HERE = re.compile(
     r"(?P<what>article|section|rule|regulation|clause|paragraph|subsection|schedule|annex|part)\b",
     re.IGNORECASE,
 )
+_ITSELF = re.compile(r"\bthis\s+$", re.IGNORECASE)
 _LOOSE = re.compile(
     r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?!\w|\s?%|\.\d)"
 )
@@ -109,6 +110,7 @@ class Reference:
         steps: From the outermost unit named to the innermost.
         last: For a range, the steps of its end; else nothing.
         here: The unit around the text that it starts from: ``article`` in "of this Article".
+        itself: Whether the text names what it stands in: "this Section 4.3".
     """
 
     start: int
@@ -116,6 +118,7 @@ class Reference:
     steps: tuple[Step, ...]
     last: tuple[Step, ...] = ()
     here: str = ""
+    itself: bool = False
 
 
 def find_references(text: str) -> list[Reference]:
@@ -194,12 +197,13 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
     here = ""
     if depth:
         named, end, here = _within(text, named, atom, end, depth - 1)
+    itself = _ITSELF.search(text, max(0, atom.start() - _JOINT), atom.start()) is not None
     found: list[Reference] = []
     for place, steps in enumerate(named):
         if place in ranges:
             found[-1] = replace(found[-1], last=steps, end=end)
         else:
-            found.append(Reference(atom.start(), end, steps, here=here))
+            found.append(Reference(atom.start(), end, steps, here=here, itself=itself))
     return found, end
 
 

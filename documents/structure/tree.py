@@ -172,11 +172,14 @@ class Tree:
     def find(self, reference: Reference, at: int = -1) -> list[int]:
         """Return the places that a reference names; empty where one of them is missing.
 
-        ``at`` is the place of the unit whose text refers; -1 for a question.
+        ``at`` is the place of the unit whose text refers; -1 for a question. A text that names what
+        it stands in names no other that has its number: in an annex "this Section 4.3".
         """
         first = self._from(reference.steps, at)
         last = self._from(reference.last, at) if reference.last else first
         if first is None or last is None or last < first:
+            return []
+        if reference.itself and at >= 0 and first not in (at, *self.above(at)):
             return []
         if last == first:
             return [first]

@@ -32,6 +32,7 @@ def told(sentence: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
         ("The owner need not ask.", "right", "The owner", "need not ask", ()),
         ("The owner may, but need not, ask.", "right", "The owner", "may, but need not, ask", ()),
         ("The owner shall have the power to refuse.", "right", "The owner", "refuse", ()),
+        ("The owner has power to refuse.", "right", "The owner", "refuse", ()),
         ("The owner shall not dump oil.", "prohibition", "The owner", "dump oil", ()),
         ("The owner must not later hide it.", "prohibition", "The owner", "later hide it", ()),
         ("No owner may dump oil.", "prohibition", "No owner", "dump oil", ()),
