@@ -68,6 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, help="the model's replies, so that a run goes on")
     parser.add_argument("--rubrics", choices=("hardened", "published"), default="hardened")
     given = parser.parse_args(arguments)
+    if not [*given.claims.glob("*.jsonl")]:
+        parser.error(f"{given.claims} has no .jsonl files of claims")
     try:
         paths = sorted(given.claims.glob("*.jsonl"))
         sets = {path.stem: read_jsonl(path, Claim)[: given.most] for path in paths}
