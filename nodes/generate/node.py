@@ -23,6 +23,7 @@ from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
 from lexloop.nodes.generate.conflicts import with_conflicts
+from lexloop.nodes.generate.main_document import with_main
 from lexloop.nodes.markers import numbers_in, unmarked, without_markers
 from lexloop.nodes.weights import load_weights
 from lexloop.store.view import View
@@ -234,6 +235,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         fusion = runtime.context.settings.fusion
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
         draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
+        draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
     draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}

@@ -1,0 +1,99 @@
+"""An answer that rests on short documents alone has what the main document says beside it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import ABSTENTION
+from lexloop.graph.app import graph
+from lexloop.graph.resources import Resources
+from lexloop.nodes.context import drafted
+from lexloop.nodes.generate.main_document import with_main
+from lexloop.nodes.question import parse
+from lexloop.store.view import View
+
+ASKED = "When is the mooring fee due?"
+DUE = "Whoever moors a boat owes the toll of the pier within 10 days."
+PLANTED = "The mooring fee is due on 5 May of the year that follows.\n"
+
+
+def law(sections: int = 60) -> str:
+    """Write an act of as many sections, the seventh of which says when the fee is due."""
+    rules = [f"The warden keeps the register of pier {n} at the office." for n in range(sections)]
+    rules[6] = DUE
+    return "Harbour Act\n\n" + "\n\n".join(
+        f"Section {n}. Of pier {n}\n\n{rule}" for n, rule in enumerate(rules, 1)
+    )
+
+
+def view_of(folder: Path) -> View:
+    view = Resources(defaults=Settings(corpus=str(folder)))(None).backend
+    assert view is not None
+    return view
+
+
+def asked(folder: Path, question: str) -> dict[str, Any]:
+    done: dict[str, Any] = graph.invoke({"question": question}, context={"corpus": str(folder)})
+    return done
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    (tmp_path / "act.txt").write_text(law())
+    (tmp_path / "note.txt").write_text(PLANTED)
+    return tmp_path
+
+
+def test_a_page_beside_a_law_is_not_the_only_source(beside: Path) -> None:
+    (beside / "note.txt").write_text("What a swan costs? A swan costs 640 crowns.\n")
+    done = asked(beside, "What does a swan cost?")
+    first, second = done["answer"].split("\n")
+    assert first == "A swan costs 640 crowns. [1]"
+    assert second.startswith("act.txt, which is far longer, says nearest to this: ")
+    assert [citation["document"] for citation in done["citations"]] == ["note.txt", "act.txt"]
+    assert done["evaluation"]["citations_verified"]
+
+
+def test_the_law_alone_needs_nobody_beside_it(beside: Path) -> None:
+    view, start = view_of(beside), law().index(DUE)
+    source = {**view.cited("act.txt", start, start + len(DUE), ""), "n": 1}
+    draft = drafted(f"{DUE} [1]", [source])
+    assert with_main(draft, parse(ASKED), [], view) is draft
+    both = drafted("", [source, {**view.cited("note.txt", 0, 10, ""), "n": 2}])
+    assert with_main(both, parse(ASKED), [], view) is both
+
+
+def test_what_no_passage_has_is_looked_up(beside: Path) -> None:
+    view = view_of(beside)
+    draft = drafted("On 5 May. [4]", [{**view.cited("note.txt", 0, 10, ""), "n": 4}])
+    made = with_main(draft, parse(ASKED), [], view)
+    assert [(c["document"], c["n"], c["quote"]) for c in made["citations"][1:]] == [
+        ("act.txt", 5, DUE)
+    ]
+    said = f"act.txt, which is far longer, says nearest to this: {DUE} [5]"
+    assert made["answer"] == f"On 5 May. [4]\n{said}"
+    assert made["told"] == [said]
+
+
+def test_where_no_document_is_the_main_one_each_answers_alone(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text(PLANTED)
+    for n in range(3):
+        (tmp_path / f"act{n}.txt").write_text(law())
+    view = view_of(tmp_path)
+    draft = drafted("On 5 May. [1]", [{**view.cited("note.txt", 0, 10, ""), "n": 1}])
+    assert with_main(draft, parse(ASKED), [], view) is draft
+
+
+def test_a_source_of_nearly_the_same_length_answers_alone(tmp_path: Path) -> None:
+    (tmp_path / "act.txt").write_text(law(60))
+    (tmp_path / "rules.txt").write_text(law(40))
+    view = view_of(tmp_path)
+    draft = drafted("On 5 May. [1]", [{**view.cited("rules.txt", 0, 10, ""), "n": 1}])
+    assert with_main(draft, parse(ASKED), [], view) is draft
+
+
+def test_an_abstention_stays_one(beside: Path) -> None:
+    draft = drafted(ABSTENTION)
+    assert with_main(draft, parse(ASKED), [], view_of(beside)) is draft
