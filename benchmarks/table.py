@@ -30,7 +30,7 @@ from lexloop.core.settings import Settings
 from lexloop.finetune.cell import CATEGORIES, asked_of, halves, read_probes
 from lexloop.graph.resources import Resources
 from lexloop.workbench.table.cell import TableAsker
-from lexloop.workbench.table.checklist import Checklist, Question, shipped_checklist
+from lexloop.workbench.table.checklist import Checklist, Question, clauses_for, shipped_checklist
 from lexloop.workbench.table.record import Cell
 from lexloop.workbench.table.run import fill
 from lexloop.workbench.table.store import TableStore
@@ -111,10 +111,12 @@ def _lists(probes: Mapping[tuple[str, str], Row]) -> dict[str, Checklist]:
     chosen = common[:_QUESTIONS]
     bare = {category: asked_of(one) for (_, category), one in probes.items()}
     alone = [bare[name].model_copy(update={"id": ids[name]}) for name in chosen]
+    like = [one.model_copy(update={"like": clauses_for(one.question)}) for one in alone]
     shipped = {one.id: one for one in shipped_checklist("commercial").questions}
     worded = [shipped[ids[name]] for name in chosen]
     return {
         "alone": Checklist(questions=tuple(alone)),
+        "as asked": Checklist(questions=tuple(like)),
         "with model clauses": Checklist(questions=tuple(worded)),
     }
 

@@ -84,6 +84,21 @@ def test_the_same_question_has_the_same_id_in_every_list() -> None:
     assert behind.questions[-1] == alone.questions[0]
 
 
+def test_a_question_as_a_shipped_one_is_asked_has_its_clauses() -> None:
+    [asked, other] = checklist_of(
+        ["Is there an anti-assignment clause in this contract?", "Who feeds the swans?"]
+    ).questions
+    [assignment] = [q for q in shipped_checklist("commercial").questions if q.id == "assignment"]
+    assert asked.like == assignment.like
+    assert asked.standard is None  # whose playbook it is, its user has not said
+    assert other.like == ()
+
+
+@pytest.mark.parametrize("asked", ["x", "\u202e" * 2000, "<b>=1+1</b>", "wozu?" * 300])
+def test_what_asks_nothing_has_no_clauses(asked: str) -> None:
+    assert checklist_of([asked]).questions[0].like == ()
+
+
 def test_a_text_file_has_a_question_a_line(tmp_path: Path) -> None:
     file = tmp_path / "questions.txt"
     file.write_text("# ours\nWho pays?\n\nWhen?\n", "utf-8")
