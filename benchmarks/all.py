@@ -200,6 +200,7 @@ FIGURES = [
         "what binds was listed with such changes in view",
     ),
     Figure("warm", "python benchmarks/trust.py --data {data} --out {out} --parts warm"),
+    Figure("claims", "python benchmarks/trust.py --data {data} --out {out} --parts claims"),
     Figure("poison", "python benchmarks/trust.py --data {data} --out {out} --parts poison"),
     Figure("tenants", "python benchmarks/trust.py --data {data} --out {out} --parts tenants"),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
