@@ -85,13 +85,22 @@ def test_the_same_question_has_the_same_id_in_every_list() -> None:
 
 
 def test_a_question_as_a_shipped_one_is_asked_has_its_clauses() -> None:
-    [asked, other] = checklist_of(
-        ["Is there an anti-assignment clause in this contract?", "Who feeds the swans?"]
-    ).questions
-    [assignment] = [q for q in shipped_checklist("commercial").questions if q.id == "assignment"]
-    assert asked.like == assignment.like
-    assert asked.standard is None  # whose playbook it is, its user has not said
+    shipped = {q.id: q for q in shipped_checklist("commercial").questions}
+    asked = ["Is there an anti-assignment clause?", "Non-compete?", "Who feeds the swans?"]
+    first, second, other = checklist_of(asked).questions
+    assert first.like == shipped["assignment"].like
+    assert second.like == shipped["non-compete"].like
+    assert first.standard is None  # whose playbook it is, its user has not said
     assert other.like == ()
+
+
+def test_what_several_lists_ask_is_looked_for_by_the_clauses_of_all() -> None:
+    [law] = checklist_of(["Which law governs?"]).questions
+    of = [shipped_checklist(name).questions for name in shipped()]
+    assert law.like == tuple(
+        c for qs in of for q in qs if q.title == "Governing law" for c in q.like
+    )
+    assert len(law.like) >= 2
 
 
 @pytest.mark.parametrize("asked", ["x", "\u202e" * 2000, "<b>=1+1</b>", "wozu?" * 300])
