@@ -4,9 +4,9 @@
 
 CONTRACTS holds ``documents`` and ``probes.jsonl``. Half of the documents, drawn at random, are what
 may be fitted on; `benchmarks/table.py` measures on the others. Two regressions: ``asked`` of
-questions alone, ``worded`` of those of the checklist for commercial contracts, each with its model
-clauses, that ask for a category of the probes. Printed is each row by weights that saw no row of
-its contract.
+questions alone, ``worded`` of those with model clauses: of the checklist for commercial contracts,
+where they ask for a category of the probes, and of the probes' own, where a checklist asks the same
+in other words. Printed is each row by weights that saw no row of its contract.
 """
 
 import json
@@ -24,7 +24,7 @@ from lexloop.finetune import logistic
 from lexloop.finetune.logistic import FeatureRow
 from lexloop.graph.resources import Resources
 from lexloop.workbench.table.cell import CellFeatures, TableAsker
-from lexloop.workbench.table.checklist import Question, shipped_checklist
+from lexloop.workbench.table.checklist import Question, clauses_for, shipped_checklist
 
 SEED, DOCUMENTS, PENALTY = 7, 36, 1.0
 CATEGORIES = {
@@ -118,11 +118,14 @@ def _rows(
     for name in names:
         document = asker.of(name)
         for (of, category), probe in probes.items():
-            if of != name or (worded and category not in listed):
+            if of != name:
                 continue
-            asked = listed[category] if worded else asked_of(probe)
-            found = astuple(document.found(asked).features)
-            yield FeatureRow(found, float(probe["answerable"]), name, category)
+            bare = asked_of(probe)
+            given = bare.model_copy(update={"like": clauses_for(bare.question)})
+            both = [given, *filter(None, [listed.get(category)])]
+            for asked in [one for one in both if one.like] if worded else [bare]:
+                found = astuple(document.found(asked).features)
+                yield FeatureRow(found, float(probe["answerable"]), name, category)
 
 
 if __name__ == "__main__":

@@ -40,8 +40,10 @@ class Marks(NamedTuple):
     stated: float
 
 
-MARKS = {"asked": Marks(0.24, 0.5), "worded": Marks(0.42, 0.55)}
-"""Of questions alone and of those with model clauses: more documents answer what checklists ask."""
+MARKS = {"asked": Marks(0.24, 0.5), "worded": Marks(0.44, 0.55)}
+"""Of questions alone and of those with model clauses: more documents answer what checklists ask. By
+the latter's least, .86 of what is not there is told so, on the contracts that weights are fitted
+on."""
 _NEAREST, _MOST_CITED = 2, 5
 _LEAST_WORDS = 5
 _SHORT = 320

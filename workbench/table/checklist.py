@@ -258,34 +258,29 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
 
 
 def clauses_for(question: str) -> tuple[str, ...]:
-    """Return the model clauses of the shipped questions that ask the same; none where none does.
+    """Return the model clauses of the shipped question that asks the same; none where none does.
 
-    They do whose title is near, as it stands, as one of them is put, or as the question whether
-    there is a clause on it; and clearly nearer than any other.
+    One does that is near, by its title, as it is put, or as the question whether there is a clause
+    on it, and clearly nearer than any of another title.
     """
     from lexloop.models.minilm import load_shipped  # a server that asks nothing has no model
 
     embed = load_shipped().embed
-    titles, vectors = _shipped_titles(embed)
-    near = dict.fromkeys(titles, 0.0)
-    for title, cosine in zip(titles, (vectors @ embed([question])[0]).tolist(), strict=True):
-        near[title] = max(near[title], cosine)
-    (best, first), (_, second) = sorted(near.items(), key=lambda one: -one[1])[:2]
-    if first < _SAME or first - second < _CLEARLY:
-        return ()
-    return tuple(like for one in _shipped_questions() if one.title == best for like in one.like)
-
-
-def _shipped_questions() -> list[Question]:
-    return [one for name in shipped() for one in shipped_checklist(name).questions]
+    asked, vectors = _shipped_questions(embed)
+    near = (vectors @ embed([question])[0]).max(axis=1).tolist()
+    best = asked[near.index(max(near))]
+    other = max(n for n, one in zip(near, asked, strict=True) if one.title != best.title)
+    same = max(near) >= _SAME and max(near) - other >= _CLEARLY
+    return best.like if same else ()
 
 
 @cache
-def _shipped_titles(embed: "Embed") -> "tuple[list[str], Vectors]":
-    """Return the title of each shipped question thrice, and the vectors of three ways to ask it."""
-    asked = _shipped_questions()
+def _shipped_questions(embed: "Embed") -> "tuple[list[Question], Vectors]":
+    """Return all shipped questions, and the vectors of three ways to put each of them."""
+    asked = [one for name in shipped() for one in shipped_checklist(name).questions]
     put = [(q.title, q.question, f"Is there a clause on {q.title.lower()}?") for q in asked]
-    return [one.title for one in asked for _ in range(3)], embed([*chain.from_iterable(put)])
+    vectors = embed([*chain.from_iterable(put)])
+    return asked, vectors.reshape(len(asked), 3, -1)
 
 
 def _of(text: str, name: str) -> Checklist:

@@ -94,13 +94,10 @@ def test_a_question_as_a_shipped_one_is_asked_has_its_clauses() -> None:
     assert other.like == ()
 
 
-def test_what_several_lists_ask_is_looked_for_by_the_clauses_of_all() -> None:
+def test_what_several_lists_ask_has_the_clauses_of_one() -> None:
     [law] = checklist_of(["Which law governs?"]).questions
     of = [shipped_checklist(name).questions for name in shipped()]
-    assert law.like == tuple(
-        c for qs in of for q in qs if q.title == "Governing law" for c in q.like
-    )
-    assert len(law.like) >= 2
+    assert law.like in [q.like for qs in of for q in qs if q.title == "Governing law"]
 
 
 @pytest.mark.parametrize("asked", ["x", "\u202e" * 2000, "<b>=1+1</b>", "wozu?" * 300])
