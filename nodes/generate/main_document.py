@@ -61,7 +61,7 @@ def with_main(
     n = max(numbers_in(draft["answer"]), default=0) + 1
     citation: Citation = {**view.cited(main, said.start, said.end, said.label), "n": n}
     quote = unmarked(" ".join(said.text.split()))
-    line = f"{unmarked(main)}, which is far longer, says nearest to this: {quote} [{n}]"
+    line = f"{unmarked(main)}, which is far longer, has nothing nearer to this than: {quote} [{n}]"
     return {
         **draft,
         "answer": f"{draft['answer']}\n{line}",

@@ -79,6 +79,8 @@ test("what limits an answer stands apart from what it limits", () => {
     ["except", ["In § 2: [2]", "guide dogs; [2]", "puppies. [2]"]],
     ["", ["Cats. [3]"]],
   ]);
+  const main = "act.txt, which is far longer, has nothing nearer to this than: Six days. [2]";
+  assert.deepEqual(parts(`Ten days. [1]\n${main}`), [["", ["Ten days. [1]"]], ["nearer", [main]]]);
   assert.deepEqual(parts("Ten days. [1]\nold.txt (rule) says otherwise: Five days. [2]\nLeft out: § 3."), [
     ["", ["Ten days. [1]"]],
     ["otherwise", ["old.txt (rule) says otherwise: Five days. [2]"]],

@@ -51,7 +51,7 @@ def test_a_page_beside_a_law_is_not_the_only_source(beside: Path) -> None:
     done = asked(beside, "What does a swan cost?")
     first, second = done["answer"].split("\n")
     assert first == "A swan costs 640 crowns. [1]"
-    assert second.startswith("act.txt, which is far longer, says nearest to this: ")
+    assert second.startswith("act.txt, which is far longer, has nothing nearer to this than: ")
     assert [citation["document"] for citation in done["citations"]] == ["note.txt", "act.txt"]
     assert done["evaluation"]["citations_verified"]
 
@@ -72,7 +72,7 @@ def test_what_no_passage_has_is_looked_up(beside: Path) -> None:
     assert [(c["document"], c["n"], c["quote"]) for c in made["citations"][1:]] == [
         ("act.txt", 5, DUE)
     ]
-    said = f"act.txt, which is far longer, says nearest to this: {DUE} [5]"
+    said = f"act.txt, which is far longer, has nothing nearer to this than: {DUE} [5]"
     assert made["answer"] == f"On 5 May. [4]\n{said}"
     assert made["told"] == [said]
 

@@ -53,10 +53,11 @@ export function blocks(answer) {
 }
 
 // how a quoting answer says that what follows takes from what stands before, that others say
-// otherwise, and what it leaves out
+// otherwise, what the main document has of it, and what it leaves out
 const LIMITS = [
 	["except", /^Except:$/],
 	["otherwise", / (?:says|said) otherwise: /],
+	["nearer", /, which is far longer, has nothing nearer to this than: /],
 	["omitted", /^(?:Left out: |The rest is left out\.)/],
 ];
 
