@@ -268,10 +268,11 @@ def clauses_for(question: str) -> tuple[str, ...]:
     embed = load_shipped().embed
     asked, vectors = _shipped_questions(embed)
     near = (vectors @ embed([question])[0]).max(axis=1).tolist()
-    best = asked[near.index(max(near))]
-    other = max(n for n, one in zip(near, asked, strict=True) if one.title != best.title)
+    title = asked[near.index(max(near))].title
+    other = max(n for n, one in zip(near, asked, strict=True) if one.title != title)
     same = max(near) >= _SAME and max(near) - other >= _CLEARLY
-    return best.like if same else ()
+    # of several lists the first speaks of any contract, and the others of controllers or landlords
+    return next(one.like for one in asked if one.title == title) if same else ()
 
 
 @cache
