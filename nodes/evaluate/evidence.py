@@ -96,9 +96,12 @@ def clipped(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-_CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
-"""A sentence that holds this share of a claim's terms is about the same thing, or says the same
-in the same words; those that hold nearly as many as the best one count as well."""
+_CLOSE, _DENIED, _SAME, _NEARLY = 0.6, 0.75, 0.9, 0.8
+"""A sentence that holds this share of a claim's terms is about the same thing, so much so that one
+denies what the other says, or says the same in the same words; those that hold nearly as many as
+the best one count as well."""
+_LEAST_SHARED = 0.5
+"""The share of what is said of a party that must be said of another for the two to be mixed up."""
 _CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
 _ROW = re.compile(r"[^:;]+: [^:;]+; [^:;]+: ")
 _PIECES = re.compile(r";|\band\b")
@@ -134,7 +137,8 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     same = _about(wanted, evidence, _SAME)
     if same:
         found += _other_facts(stated, evidence, same)
-    turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same or about]
+    alike = same or _about(wanted, evidence, _DENIED)
+    turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in alike]
     if denied := [turn for turn in turns if turn] if all(turns) else []:
         found.append(f"one denies “{min(denied)}”, the other does not")
     if _exempts(claim) and not any(map(_denies, near or evidence.sentences)):
@@ -327,7 +331,8 @@ def _comparable(ours: _Divided, theirs: _Divided, parties: Set[str]) -> bool:
     least = min(len(ours.predicate), len(theirs.predicate))
     if ours.verb == theirs.verb and shared >= LIKE * max(1, least):
         return True
-    return bool(ours.subject & parties and theirs.subject & parties) and not ours.passive
+    of_parties = bool(ours.subject & parties and theirs.subject & parties) and not ours.passive
+    return of_parties and shared >= _LEAST_SHARED * max(1, least)
 
 
 def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
