@@ -111,7 +111,8 @@ def _lists(probes: Mapping[tuple[str, str], Row]) -> dict[str, Checklist]:
     chosen = common[:_QUESTIONS]
     bare = {category: asked_of(one) for (_, category), one in probes.items()}
     alone = [bare[name].model_copy(update={"id": ids[name]}) for name in chosen]
-    like = [one.model_copy(update={"like": clauses_for(one.question)}) for one in alone]
+    clauses = clauses_for([one.question for one in alone])
+    like = [one.model_copy(update={"like": c}) for one, c in zip(alone, clauses, strict=True)]
     shipped = {one.id: one for one in shipped_checklist("commercial").questions}
     worded = [shipped[ids[name]] for name in chosen]
     return {

@@ -115,16 +115,21 @@ def _rows(
     asker: TableAsker, names: Sequence[str], probes: Mapping[tuple[str, str], Row], worded: bool
 ) -> Iterator[FeatureRow]:
     listed = {CATEGORIES[one.id]: one for one in shipped_checklist("commercial").questions}
+    bare = {category: asked_of(probe) for (_, category), probe in probes.items()}
+    clauses = zip(bare, clauses_for([one.question for one in bare.values()]), strict=True)
+    like = {category: found for category, found in clauses if found}
     for name in names:
         document = asker.of(name)
         for (of, category), probe in probes.items():
             if of != name:
                 continue
-            bare = asked_of(probe)
-            given = bare.model_copy(update={"like": clauses_for(bare.question)})
-            both = [given, *filter(None, [listed.get(category)])]
-            for asked in [one for one in both if one.like] if worded else [bare]:
-                found = astuple(document.found(asked).features)
+            asked = [bare[category]]
+            if worded:
+                asked = [listed[category]] if category in listed else []
+            if worded and category in like:
+                asked.append(bare[category].model_copy(update={"like": like[category]}))
+            for one in asked:
+                found = astuple(document.found(one).features)
                 yield FeatureRow(found, float(probe["answerable"]), name, category)
 
 

@@ -7,7 +7,7 @@ periods, sums and shares that it names, and words of it.
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 from itertools import chain
@@ -241,6 +241,8 @@ def read_checklist(file: Path) -> Checklist:
 def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
     """Return the questions of checklists, then some that have no playbook.
 
+    One without model clauses has those of the shipped question that asks the same, if one does.
+
     Raises:
         InputError: There is none, or there are too many.
     """
@@ -249,30 +251,43 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
         # the same question has the same id in every list, and is not asked again
         name = f"q-{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:10]}"
         title = said if len(said) <= _TITLE else f"{said[: _TITLE - 1]}…"
-        asked = {"id": name, "title": title, "question": said, "like": clauses_for(said)}
+        asked = {"id": name, "title": title, "question": said}
         found.append(_checked(Question, asked, "A question"))
     if not found:
         raise InputError("There is no question.", "Name a question, a checklist or a file of them.")
     titles = " · ".join(filter(None, (one.title for one in lists)))
-    return _checked(Checklist, {"title": titles[:200], "questions": found}, "The questions")
+    made = _checked(Checklist, {"title": titles[:200], "questions": found}, "The questions")
+    like = iter(clauses_for([one.question for one in made.questions if not one.like]))
+    worded = (
+        one if one.like else one.model_copy(update={"like": next(like)}) for one in made.questions
+    )
+    return made.model_copy(update={"questions": tuple(worded)})
 
 
-def clauses_for(question: str) -> tuple[str, ...]:
-    """Return the model clauses of the shipped question that asks the same; none where none does.
+def clauses_for(questions: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return for each question the model clauses of the shipped one that asks the same, or none.
 
     One does that is near, by its title, as it is put, or as the question whether there is a clause
     on it, and clearly nearer than any of another title.
     """
+    if not questions:
+        return []
     from lexloop.models.minilm import load_shipped  # a server that asks nothing has no model
 
     embed = load_shipped().embed
     asked, vectors = _shipped_questions(embed)
-    near = (vectors @ embed([question])[0]).max(axis=1).tolist()
-    title = asked[near.index(max(near))].title
+    cosines = (vectors @ embed([*questions]).T).max(axis=1).T
+    return [_nearest(asked, near) for near in cosines.tolist()]
+
+
+def _nearest(asked: Sequence[Question], near: Sequence[float]) -> tuple[str, ...]:
+    first = max(near)
+    title = asked[near.index(first)].title
     other = max(n for n, one in zip(near, asked, strict=True) if one.title != title)
-    same = max(near) >= _SAME and max(near) - other >= _CLEARLY
+    if first < _SAME or first - other < _CLEARLY:
+        return ()
     # of several lists the first speaks of any contract, and the others of controllers or landlords
-    return next(one.like for one in asked if one.title == title) if same else ()
+    return next(one.like for one in asked if one.title == title)
 
 
 @cache

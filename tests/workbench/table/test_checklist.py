@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError
+from lexloop.models.minilm import MiniLM
 from lexloop.workbench.table.checklist import (
     Question,
     Rule,
@@ -98,6 +99,23 @@ def test_what_several_lists_ask_has_the_clauses_of_any_contract() -> None:
     [audit] = checklist_of(["What are the audit rights?"]).questions
     [own] = [q for q in shipped_checklist("commercial").questions if q.title == "Audit"]
     assert audit.like == own.like
+
+
+def test_a_question_of_a_file_keeps_its_own_clauses(tmp_path: Path) -> None:
+    file = tmp_path / "ours.toml"
+    question = "[[questions]]\nid='{0}'\ntitle='{0}'\nquestion='Non-compete?'\n"
+    file.write_text(f"{question.format('a')}like=['Ours.']\n{question.format('b')}", "utf-8")
+    own, bare = checklist_of([], read_checklist(file)).questions
+    assert own.like == ("Ours.",)
+    assert "compete" in " ".join(bare.like)
+
+
+def test_too_many_questions_are_refused_before_any_is_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(MiniLM, "embed", lambda *_: pytest.fail("it was embedded"))
+    with pytest.raises(InputError, match="questions"):
+        checklist_of([f"Who pays {n}?" for n in range(201)])
 
 
 @pytest.mark.parametrize("asked", ["x", "\u202e" * 2000, "<b>=1+1</b>", "wozu?" * 300])
