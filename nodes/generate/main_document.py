@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from lexloop.core.types import Citation, Draft, ParsedQuestion, Passage
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.structure.tree import Tree
 from lexloop.nodes.markers import numbers_in, unmarked
 from lexloop.nodes.relevance import Query, query_of
 from lexloop.store.view import View
@@ -55,7 +56,7 @@ def with_main(
         found = [(hit.chunk_id.rpartition("#")[0], hit.chunk_id) for hit in hits]
         main = _main(found, least, view)
     own = [name for document, name in found if document == main][:_LOOKED_AT]
-    said = _nearest(asked, own, view)
+    said = _nearest(asked, own, view, view.tree_of(main))
     if said is None:
         return draft
     n = max(numbers_in(draft["answer"]), default=0) + 1
@@ -78,12 +79,16 @@ def _main(found: Sequence[tuple[str, str]], least: float, view: View) -> str:
     return ""
 
 
-def _nearest(asked: Query, chunk_ids: Sequence[str], view: View) -> Statement | None:
-    """Return the statement of some chunks that is nearest to a question."""
+def _nearest(
+    asked: Query, chunk_ids: Sequence[str], view: View, tree: Tree | None
+) -> Statement | None:
+    """Return the statement of some chunks that is nearest to a question; no row of a table."""
     best, nearest = 0.0, None
     for name in chunk_ids:
         for said, vector in zip(*view.statements(name), strict=True):
             near = float((asked.vectors[:2] @ vector).max())
-            if near > best and len(said.text.split()) in _WORDS:
+            place = tree.at(said.start) if tree else -1
+            row = tree is not None and place >= 0 and tree.units[place].kind == "row"
+            if near > best and len(said.text.split()) in _WORDS and not row:
                 best, nearest = near, said
     return nearest

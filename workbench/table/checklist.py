@@ -255,6 +255,11 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
         found.append(_checked(Question, asked, "A question"))
     if not found:
         raise InputError("There is no question.", "Name a question, a checklist or a file of them.")
+    if len(found) > MOST_QUESTIONS:
+        raise InputError(
+            f"There are {len(found)} questions, and a table asks {MOST_QUESTIONS} at most.",
+            "Make several tables.",
+        )
     titles = " · ".join(filter(None, (one.title for one in lists)))
     made = _checked(Checklist, {"title": titles[:200], "questions": found}, "The questions")
     like = iter(clauses_for([one.question for one in made.questions if not one.like]))

@@ -94,6 +94,16 @@ def test_a_source_of_nearly_the_same_length_answers_alone(tmp_path: Path) -> Non
     assert with_main(draft, parse(ASKED), [], view) is draft
 
 
+def test_rows_of_a_table_are_no_law(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text(PLANTED)
+    rows = [f"{n},{7 * n},mooring fee of pier {n} due" for n in range(3000)]
+    (tmp_path / "prices.csv").write_text("\n".join(["number,sum,what is due", *rows]))
+    view = view_of(tmp_path)
+    assert len(view) > 100
+    draft = drafted("On 5 May. [1]", [{**view.cited("note.txt", 0, 10, ""), "n": 1}])
+    assert with_main(draft, parse(ASKED), [], view) is draft
+
+
 def test_an_abstention_stays_one(beside: Path) -> None:
     draft = drafted(ABSTENTION)
     assert with_main(draft, parse(ASKED), [], view_of(beside)) is draft

@@ -114,7 +114,7 @@ def test_too_many_questions_are_refused_before_any_is_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(MiniLM, "embed", lambda *_: pytest.fail("it was embedded"))
-    with pytest.raises(InputError, match="questions"):
+    with pytest.raises(InputError, match="There are 201 questions, and a table asks 200 at most"):
         checklist_of([f"Who pays {n}?" for n in range(201)])
 
 
