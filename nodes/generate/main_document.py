@@ -52,7 +52,7 @@ def with_main(
     asked = query_of(question, view)
     if not main:
         others = view.within([name for name in view.titles if name not in sources])
-        [hits] = others.search_lexical([asked.text], _LOOKED_AT)
+        [hits] = others.search_lexical([question["text"]], _LOOKED_AT)
         found = [(hit.chunk_id.rpartition("#")[0], hit.chunk_id) for hit in hits]
         main = _main(found, least, view)
     own = [name for document, name in found if document == main][:_LOOKED_AT]

@@ -77,6 +77,13 @@ def test_what_no_passage_has_is_looked_up(beside: Path) -> None:
     assert made["told"] == [said]
 
 
+def test_it_is_looked_up_by_all_that_was_said(beside: Path) -> None:
+    view = view_of(beside)
+    draft = drafted("On 5 May. [1]", [{**view.cited("note.txt", 0, 10, ""), "n": 1}])
+    made = with_main(draft, parse("Our boat owes the toll of the pier. Is that so?"), [], view)
+    assert [c["document"] for c in made["citations"]] == ["note.txt", "act.txt"]
+
+
 def test_where_no_document_is_the_main_one_each_answers_alone(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text(PLANTED)
     for n in range(3):
