@@ -78,9 +78,11 @@ def test_what_no_passage_has_is_looked_up(beside: Path) -> None:
 
 
 def test_it_is_looked_up_by_all_that_was_said(beside: Path) -> None:
-    view = view_of(beside)
+    view, inside = view_of(beside), parse("Is that allowed?")
+    inside["text"] = "The toll of the pier was paid in March. Is that allowed?"
+    inside["inside"] = "Is that allowed?"
     draft = drafted("On 5 May. [1]", [{**view.cited("note.txt", 0, 10, ""), "n": 1}])
-    made = with_main(draft, parse("Our boat owes the toll of the pier. Is that so?"), [], view)
+    made = with_main(draft, inside, [], view)
     assert [c["document"] for c in made["citations"]] == ["note.txt", "act.txt"]
 
 
