@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lexloop.apps.offered import EMBEDDED_ALONE
+from lexloop.core.running import give_way
 from lexloop.workbench.profile import Profile, profile
 from lexloop.workbench.provisions import Source
 
@@ -42,6 +43,7 @@ def _answered_from(
     )
 
     def answered(question: str) -> bool:
+        give_way()
         keys = ["abstained", "evaluation", "citations"]
         state = graph.invoke({"question": question}, context=chosen, output_keys=keys)
         cited = any(one["document"] == document for one in state["citations"])

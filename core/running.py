@@ -96,6 +96,35 @@ def heed_deadline(when: str) -> None:
         deadline.check(when)
 
 
+class Abandoned(BaseException):
+    """The caller has left. Not an Exception: nothing that handles failures may take it for one."""
+
+
+_give_way: ContextVar[Callable[[], None] | None] = ContextVar("give_way", default=None)
+
+
+@contextmanager
+def giving_way(let_others: Callable[[], None]) -> Iterator[None]:
+    """Set what ``give_way`` calls in everything that runs inside."""
+    token = _give_way.set(let_others)
+    try:
+        yield
+    finally:
+        _give_way.reset(token)
+
+
+def give_way() -> None:
+    """Let other people's work go first. Long work calls this between its pieces.
+
+    It does nothing outside of a server.
+
+    Raises:
+        Abandoned: The caller has left, so the rest is not needed.
+    """
+    if (let_others := _give_way.get()) is not None:
+        let_others()
+
+
 P = ParamSpec("P")
 T = TypeVar("T")
 _IDLE = 8

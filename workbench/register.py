@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, narrowed
+from lexloop.core.running import give_way
 from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
@@ -149,6 +150,7 @@ def register(
         raise InputError(f"{len(names)} documents are too many at once.", f"Name up to {most}.")
     made = Register(documents=[], unread=[], entries=[])
     for name in names:
+        give_way()
         source = Source.of(view, name)
         if languages_of([source.text])[:1] != ["English"]:
             made.unread.append(name)

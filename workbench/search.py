@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, plain
-from lexloop.core.running import heed_deadline
+from lexloop.core.running import give_way, heed_deadline
 from lexloop.documents.structure.lookup import named_places, owns_label
 from lexloop.documents.structure.references import Reference, find_references
 from lexloop.documents.structure.tree import Tree
@@ -330,6 +330,7 @@ def _matches_of(collection: str, view: "View", asked: Asked, allowed: Set[str]) 
                 yield _Match(False, -len(provisions[name]), collection, name, provisions[name])
             return
     for name, text in zip(names, view.texts_of(names), strict=True):
+        give_way()
         heed_deadline("while documents were searched")
         at = None if provisions is None else provisions[name]
         tree = None if at is None else view.tree_of(name)

@@ -123,6 +123,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_in_threadpool(parts.tables.close)
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
+    await run_in_threadpool(parts.queue.close)
     parts.engine.close()
     parts.store.close()
 

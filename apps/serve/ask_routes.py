@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, get_args
 
@@ -15,9 +16,9 @@ from lexloop.apps.serve.asking import AskRequest, Event, shown
 from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.middleware import WRONG_KEY, address_of
-from lexloop.apps.serve.people import COOKIE, Asker
+from lexloop.apps.serve.people import COOKIE, Asker, Person
 from lexloop.apps.serve.roles import Role
-from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
+from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, computed, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
 from lexloop.core.errors import UnknownPerson
@@ -255,13 +256,21 @@ class ExportAs(LaidOut):
     response_class=Response,
     responses={**_FILES, **documented(404)},
 )
-def export_thread(
-    id: Id, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
+async def export_thread(
+    id: Id,
+    wanted: Annotated[ExportAs, Query()],
+    request: Request,
+    person: Asker,
+    served: Served,
 ) -> Response:
     """Return a conversation as a file, with a footnote for every source."""
-    found = served.asking.readable(person, id)
-    turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
-    return _file(turns[-_MOST_EXPORTED:], wanted, found.title, len(turns) > _MOST_EXPORTED)
+
+    def work() -> Response:
+        found = served.asking.readable(person, id)
+        turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
+        return _file(turns[-_MOST_EXPORTED:], wanted, found.title, len(turns) > _MOST_EXPORTED)
+
+    return await computed(request, served, person, work)
 
 
 @router.get(
@@ -285,8 +294,12 @@ class NextQuestions(BaseModel):
 
 
 @router.get("/answers/{id}/next", responses=documented(404))
-def questions_next(id: Id, person: Asker, served: Served) -> NextQuestions:
+async def questions_next(id: Id, request: Request, person: Asker, served: Served) -> NextQuestions:
     """Return a few questions that go on from an answer, of the documents that it cites first."""
+    return await computed(request, served, person, partial(_next, id, person, served))
+
+
+def _next(id: str, person: Person, served: Serving) -> NextQuestions:
     kept_in, answer = served.store.answer(person.name, id)
     served.asking.readable(person, kept_in.id)
     cited = answer["citations"] or answer["near"]

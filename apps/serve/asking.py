@@ -11,7 +11,7 @@ from functools import partial
 from heapq import merge
 from itertools import chain, starmap
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lexloop.workbench.search import Asked
 
 _log = logging.getLogger("lexloop.serve")
+T = TypeVar("T")
 Event = tuple[str, dict[str, Any]]
 """The name of an event, and its data."""
 
@@ -198,7 +199,7 @@ class Asking:
         store: Keeps threads.
         rates: Count each person's questions and searches.
         streams: Hold those that run or wait.
-        queue: Lets so many of them run, as many of each person's as of another's.
+        queue: Gives them their turns, among all that computes.
         audit: Is told of each question before it is asked, and of its documents before its answer.
     """
 
@@ -453,16 +454,25 @@ class Asking:
         from lexloop.apps.describing import described
 
         self.rates.count("questions", person.name)
+        graph = await self.engine.ready()
+
+        def work() -> "tuple[str, Profile]":
+            name, view, source = meant()
+            self.audit.note(person.name, "describe", collection=name, documents=[source.name])
+            settings = self.collections.settings(person, name)
+            with opening():
+                return name, described(graph, settings, view, source.name)
+
+        return await self.computed(person, work)
+
+    async def computed(self, person: Person, work: Callable[[], T]) -> T:
+        """Return the result of work that computes, in the person's turn; see ``Queue.run``.
+
+        Raises:
+            LexloopError: The work failed, or its turn did not come in time.
+        """
         with self.streams.one():
-            async with self.queue.turn(person.name):
-                name, view, source = await asyncio.to_thread(meant)
-                note = partial(self.audit.note, person.name, "describe", collection=name)
-                await asyncio.to_thread(note, documents=[source.name])
-                graph = await self.engine.ready()
-                settings = self.collections.settings(person, name)
-                with opening():
-                    made = await asyncio.to_thread(described, graph, settings, view, source.name)
-                return name, made
+            return await self.queue.run(person.name, work)
 
     async def _found(self, query: str, settings: "Settings") -> list[dict[str, Any]]:
         graph = await self.engine.ready()

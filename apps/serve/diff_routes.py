@@ -1,13 +1,14 @@
 """Routes that compare two versions of a document."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lexloop.apps.serve.document_routes import Named
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Served
+from lexloop.apps.serve.state import Served, computed
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.touched import Report, cited_in
@@ -20,35 +21,49 @@ Thread = Annotated[
 ]
 
 
-class _Compared:
-    """Two documents of a collection that somebody compares."""
+def _comparing(
+    name: str, person: Asker, served: Served, old: Named, new: Named
+) -> Callable[[], Comparison]:
+    """Return what compares two documents of a collection."""
 
-    def __init__(self, name: str, person: Asker, served: Served, old: Named, new: Named) -> None:
+    def compare() -> Comparison:
         view = served.collections.view(person, name)
-        self.comparison = Comparison(Version.of(view, old), Version.of(view, new))
+        return Comparison(Version.of(view, old), Version.of(view, new))
+
+    return compare
 
 
-Compared = Annotated[_Compared, Depends()]
+Compare = Annotated[Callable[[], Comparison], Depends(_comparing)]
 
 
 @router.get("/{name}/diff")
-def diff(compared: Compared, person: Asker, served: Served, thread: Thread = "") -> Report:
+async def diff(
+    compare: Compare, request: Request, person: Asker, served: Served, thread: Thread = ""
+) -> Report:
     """Tell what changed from one document to another, provision by provision."""
-    turns: list[Any] = []
-    if thread:
-        served.asking.readable(person, thread)
-        turns = served.store.turns(person.name, thread, limit=_MOST_TURNS)
-    return Report.of(compared.comparison, cited_in(turns))
+
+    def report() -> Report:
+        turns: list[Any] = []
+        if thread:
+            served.asking.readable(person, thread)
+            turns = served.store.turns(person.name, thread, limit=_MOST_TURNS)
+        return Report.of(compare(), cited_in(turns))
+
+    return await computed(request, served, person, report)
 
 
 @router.get("/{name}/diff/export", response_class=Response, responses=_FILE)
-def export(compared: Compared) -> Response:
+async def export(compare: Compare, request: Request, person: Asker, served: Served) -> Response:
     """Return what changed as a Word document with tracked changes."""
     from lexloop.apps.shapes.tracked import as_tracked
 
-    old, new = compared.comparison.old.source.name, compared.comparison.new.source.name
-    return Response(
-        as_tracked(compared.comparison),
-        media_type=MEDIA_TYPES["docx"],
-        headers={"Content-Disposition": disposition(f"{old} - {new}", "docx")},
-    )
+    def tracked() -> Response:
+        comparison = compare()
+        old, new = comparison.old.source.name, comparison.new.source.name
+        return Response(
+            as_tracked(comparison),
+            media_type=MEDIA_TYPES["docx"],
+            headers={"Content-Disposition": disposition(f"{old} - {new}", "docx")},
+        )
+
+    return await computed(request, served, person, tracked)

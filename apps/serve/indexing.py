@@ -1,7 +1,8 @@
-"""Jobs that index what was uploaded: one at a time, each in a process of its own.
+"""Jobs that index what was uploaded, each in a process of its own: one at a time for each person.
 
-Until a job is done the index before answers; one that fails or dies leaves it as it was. What takes
-too much in its process ends that alone, and answers are given as quickly meanwhile.
+Several people's jobs share what processor time the questions leave. Until a job is done the index
+before answers; one that fails or dies leaves it as it was. A process that takes too much ends
+alone, and answers are given as quickly meanwhile.
 """
 
 import asyncio
@@ -12,14 +13,15 @@ import shutil
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
 
+from lexloop.apps.serve.limits import Lines
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.core import errors
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError, LexloopError
@@ -36,6 +38,8 @@ _PAUSE_S = 0.1
 _STALLED_S = 900.0
 """The longest that a job may say nothing: one file or one batch takes less."""
 _KEPT = 1000
+_MOST_PEOPLE = 4
+"""People whose jobs run at once: each holds what it indexes in memory."""
 _LOOK_S = 0.1
 """After which whoever follows a job looks how far it is; it tells no oftener."""
 _SEE_LOG = "Try again; the server's log has more."
@@ -91,7 +95,7 @@ class Indexing:
         # relations by a model cost money for each upload: an operator makes such an index
         self._settings = settings.changed(**{"model.name": None, "index.triplets": "embedded"})
         self._connection, self._after = connection, after
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lexloop-indexing")
+        self._lines = Lines("lexloop-indexing", _MOST_PEOPLE)
         self._lock = Lock()
         self._jobs: dict[Path, Job] = {}
         self._closed = False
@@ -107,12 +111,12 @@ class Indexing:
             self._jobs[collection.folder] = job
             for folder in [f for f, one in self._jobs.items() if one.over][:-_KEPT]:
                 del self._jobs[folder]
-        self._thread.submit(self._run, job)
+        self._lines.add(str(collection.folder.parent), partial(self._run, job))
         return job
 
     def resume(self, store: UploadStore) -> None:
         """Begin, aside, to tidy up and to index what an earlier process did not finish."""
-        self._thread.submit(self._resumed, store)
+        self._lines.add("", partial(self._resumed, store))
 
     def _resumed(self, store: UploadStore) -> None:
         try:
@@ -147,7 +151,7 @@ class Indexing:
 
     def idle(self) -> None:
         """Wait until no job is waiting or runs."""
-        self._thread.submit(int).result()
+        self._lines.idle()
 
     def close(self) -> None:
         """End all jobs; what they did not finish is indexed at the next start."""
@@ -156,7 +160,7 @@ class Indexing:
             for job in self._jobs.values():
                 if job.worker is not None:
                     job.worker.kill()
-        self._thread.shutdown(cancel_futures=True)
+        self._lines.close()
 
     def _run(self, job: Job) -> None:
         with self._lock:

@@ -1,17 +1,21 @@
 """How much may be done at once, and how often one person may ask."""
 
 import asyncio
+import threading
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TypeVar
 
+import anyio
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from lexloop.core.errors import LexloopError, Overloaded, RateExceeded
+from lexloop.core.running import Abandoned, giving_way
 
 T = TypeVar("T")
 
@@ -107,20 +111,23 @@ def shares(most: int | None) -> Places:
 
 
 class Queue:
-    """The questions that are worked on; the next is one of whoever has the fewest among them.
+    """Shares out the processors among people, for all that computes: questions, cells, searches.
 
-    Of several such people it is whoever was served longest ago, so nobody waits behind all that
-    another asked; the questions of one person keep their order.
+    The next turn is for whoever holds the fewest, and of these for whoever was served longest ago.
+    So nobody waits behind all that another asked. One person's work keeps its order.
 
     Args:
-        at_once: How many are worked on.
-        patience_s: The longest that one waits.
+        at_once: How many turns are held at once.
+        patience_s: The longest that a caller of ``turn`` waits, in seconds.
+        threads: The most works of ``run`` at once: those that have begun keep theirs.
     """
 
-    def __init__(self, at_once: int, patience_s: float) -> None:
+    def __init__(self, at_once: int, patience_s: float, threads: int = 100) -> None:
         self._free, self._patience_s = at_once, patience_s
+        self._lock = threading.Lock()
         self._working = Counter[str]()
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._waiting: dict[str, deque[Future[None]]] = {}
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="lexloop-turn")
 
     @asynccontextmanager
     async def turn(self, who: str) -> AsyncIterator[None]:
@@ -142,32 +149,164 @@ class Queue:
         finally:
             self._end(who)
 
-    async def _begun(self, who: str) -> None:
-        mine = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(who, deque()).append(mine)
-        self._call()
+    @contextmanager
+    def held(self, who: str, left: threading.Event | None = None) -> Iterator[None]:
+        """Wait in a thread for somebody's turn, however long, and hold it.
+
+        Work inside passes the turn on when it calls ``give_way`` while other people wait.
+
+        Args:
+            who: Whose turn.
+            left: Once set, ``give_way`` raises ``Abandoned``.
+        """
+        self._wait(who).result()
         try:
-            await mine
+            with self._shared(who, left):
+                yield
+        finally:
+            self._end(who)
+
+    async def run(self, who: str, work: Callable[[], T]) -> T:
+        """Return the result of work that runs in a thread, in somebody's turn.
+
+        A caller who leaves gives up the turn. Work that has begun ends at its next ``give_way``,
+        and the turn is held until then.
+
+        Raises:
+            Overloaded: The turn did not come in time.
+        """
+        left = threading.Event()
+
+        def begun() -> T:
+            with self._shared(who, left):
+                return work()
+
+        async with self.turn(who):
+            doing = asyncio.get_running_loop().run_in_executor(self._threads, begun)
+            try:
+                return await asyncio.shield(doing)
+            except asyncio.CancelledError:
+                left.set()
+                doing.add_done_callback(lambda done: done.cancelled() or done.exception())
+                with anyio.CancelScope(shield=True):
+                    await asyncio.wait({doing})
+                raise
+
+    def close(self) -> None:
+        """Wait for the threads to end."""
+        self._threads.shutdown(cancel_futures=True)
+
+    @contextmanager
+    def _shared(self, who: str, left: threading.Event | None) -> Iterator[None]:
+        def end_if_left() -> None:
+            if left is not None and left.is_set():
+                raise Abandoned
+
+        def let_others() -> None:
+            end_if_left()
+            if (again := self._passed_on(who)) is not None:
+                again.result()
+                end_if_left()
+
+        with giving_way(let_others):
+            yield
+
+    def _passed_on(self, who: str) -> "Future[None] | None":
+        """End a turn if other people wait, and return the next one; None if nobody does."""
+        with self._lock:
+            if not self._waiting.keys() - {who}:
+                return None
+            again: Future[None] = Future()
+            line = self._waiting.pop(who, deque())  # now served last
+            line.appendleft(again)  # what has begun goes before what has not
+            self._waiting[who] = line
+            self._gave_back(who)
+        return again
+
+    def _wait(self, who: str) -> "Future[None]":
+        turn: Future[None] = Future()
+        with self._lock:
+            self._waiting.setdefault(who, deque()).append(turn)
+            self._call()
+        return turn
+
+    async def _begun(self, who: str) -> None:
+        turn = self._wait(who)
+        try:
+            await asyncio.wrap_future(turn)
         except asyncio.CancelledError:
-            if not mine.cancelled():  # it was called as it left
+            if not turn.cancel():  # it came as the caller left
                 self._end(who)
             raise
 
     def _call(self) -> None:
-        """Begin as many of those that wait as there are places."""
+        """Begin as many of those that wait as there are places; the caller holds the lock."""
         while self._free and self._waiting:
             who = min(self._waiting, key=self._working.__getitem__)
             line = self._waiting.pop(who)
             called = line.popleft()
-            if not called.cancelled():  # its client is still there
-                called.set_result(None)
+            if called.set_running_or_notify_cancel():  # its caller is still there
                 self._free -= 1
                 self._working[who] += 1
+                called.set_result(None)
             if line:
                 self._waiting[who] = line  # behind the others
 
     def _end(self, who: str) -> None:
+        with self._lock:
+            self._gave_back(who)
+
+    def _gave_back(self, who: str) -> None:
         self._free += 1
         self._working[who] -= 1
         self._working += Counter()
         self._call()
+
+
+class Lines:
+    """Background work, one piece at a time for each person, and of several people side by side.
+
+    Args:
+        name: Of the threads.
+        most: The most people whose work runs at once. Others wait for the next to be done.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self._threads = ThreadPoolExecutor(most, thread_name_prefix=name)
+        self._changed = threading.Condition()
+        self._lines: dict[str, deque[Callable[[], None]]] = {}
+
+    def add(self, who: str, work: Callable[[], None]) -> None:
+        """Run work once all that the person added before is done."""
+        with self._changed:
+            if who not in self._lines:
+                self._threads.submit(self._next, who)
+            self._lines.setdefault(who, deque()).append(work)
+
+    def idle(self) -> None:
+        """Wait until nothing waits or runs."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._lines)
+
+    def close(self) -> None:
+        """Wait for what runs; what waits is dropped."""
+        with self._changed:
+            for line in self._lines.values():
+                while len(line) > 1:
+                    line.pop()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _next(self, who: str) -> None:
+        with self._changed:
+            work = self._lines[who][0]
+        try:
+            work()
+        finally:
+            with self._changed:
+                line = self._lines[who]
+                line.popleft()
+                if line:
+                    self._threads.submit(self._next, who)  # behind the work of others
+                else:
+                    del self._lines[who]
+                    self._changed.notify_all()

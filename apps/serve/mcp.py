@@ -14,7 +14,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import anyio
-import anyio.to_thread
 from mcp import McpError, types
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
@@ -40,6 +39,7 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
+from lexloop.core.running import give_way
 from lexloop.core.settings_groups import Offset
 from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.profile import Item, Profile
@@ -48,6 +48,8 @@ from lexloop.workbench.register import MOST_AT_ONCE, Entry, Wanted, register
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
+    from lexloop.workbench.table.cell import DocumentAsker
+    from lexloop.workbench.table.checklist import Question
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -96,12 +98,12 @@ Only = Annotated[
 def _aside(
     work: Callable[Concatenate["LexloopMcp", P], T],
 ) -> Callable[Concatenate["LexloopMcp", P], Awaitable[T]]:
-    """Return a method that works in a thread, and is not waited for where nobody does."""
+    """Return a method that computes in a thread, in the turn of the person who calls it."""
 
     @wraps(work)
     async def worked(self: "LexloopMcp", /, *given: P.args, **named: P.kwargs) -> T:
-        doing = partial(work, self, *given, **named)
-        return await anyio.to_thread.run_sync(doing, abandon_on_cancel=True)
+        person = self._person(self.get_context())
+        return await self._asking.computed(person, partial(work, self, *given, **named))
 
     return worked
 
@@ -546,7 +548,7 @@ class LexloopMcp(FastMCP[Any]):
         rows = []
         for name in names[:limit]:
             of = asker.of(name)
-            cells = [(one, of.ask(one).model_dump()) for one in asked]
+            cells = [(one, _cell(of, one)) for one in asked]
             shown = [shapes.TableCell.of(c, one.question, collection) for one, c in cells]
             rows.append(shapes.TableRow(document=clean(name), cells=shown))
         return shapes.Table(collection=collection, rows=rows, more=len(names) - len(rows))
@@ -638,6 +640,11 @@ def _tool(does: Any, title: str) -> Tool:
     takes.model_rebuild(force=True)
     made.parameters = takes.model_json_schema()
     return made
+
+
+def _cell(of: "DocumentAsker", question: "Question") -> dict[str, Any]:
+    give_way()
+    return of.ask(question).model_dump()
 
 
 def _given(found: shapes.Result) -> types.CallToolResult:

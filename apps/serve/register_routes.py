@@ -1,13 +1,14 @@
 """Routes of the register, and of what documents say that they are."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, get_args
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from lexloop.apps.serve.errors import documented
-from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Served
+from lexloop.apps.serve.people import Asker, Person
+from lexloop.apps.serve.state import Served, Serving, computed, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.apps.shapes.register import RegisterFormat, register_file
 from lexloop.workbench.profile import Profile
@@ -42,13 +43,19 @@ class _Chosen(BaseModel):
     response_model=Register,
     responses={200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(RegisterFormat)}}},
 )
-def register_of(
+async def register_of(
     name: str,
+    request: Request,
     person: Asker,
     served: Served,
     chosen: Annotated[_Chosen, Query()],
 ) -> Register | Response:
     """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
+    work = partial(_listed, name, person, served, chosen)
+    return await computed(request, served, person, work)
+
+
+def _listed(name: str, person: Person, served: Serving, chosen: _Chosen) -> Register | Response:
     # who names a version that was replaced wants that one
     day = chosen.as_of or ("any" if chosen.document else "today")
     view = served.collections.view(person, name, day)
@@ -66,12 +73,14 @@ def register_of(
 
 
 @router.get("/{name}/profile")
-async def profile_of(name: str, person: Asker, served: Served, document: Name) -> Profile:
+async def profile_of(
+    name: str, request: Request, person: Asker, served: Served, document: Name
+) -> Profile:
     """Tell what a document is, and questions that it was found to answer: those are asked first."""
 
     def meant() -> "tuple[str, View, Source]":
         view = served.collections.view(person, name)
         return name, view, Source.of(view, document)
 
-    _, made = await served.asking.described(person, meant)
+    _, made = await while_there(request, served.asking.described(person, meant))
     return made

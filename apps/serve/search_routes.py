@@ -1,14 +1,15 @@
 """Routes of searches for exact words, in documents and in one's conversations."""
 
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.serve.asking import found_documents
 from lexloop.apps.serve.errors import documented
-from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Served
+from lexloop.apps.serve.people import Asker, Person
+from lexloop.apps.serve.state import Served, Serving, computed
 from lexloop.workbench.search import LONGEST, Asked, Excerpt, Found, search
 
 router = APIRouter(prefix="/api/search", tags=["search"], responses=documented(404))
@@ -71,10 +72,14 @@ class FoundTurns(BaseModel):
 
 
 @router.get("")
-def documents(
-    given: Annotated[SoughtInDocuments, Query()], person: Asker, served: Served
+async def documents(
+    given: Annotated[SoughtInDocuments, Query()], request: Request, person: Asker, served: Served
 ) -> FoundBody:
     """Find exact words, phrases and provisions in the documents, each place in its context."""
+    return await computed(request, served, person, partial(_in_documents, given, person, served))
+
+
+def _in_documents(given: SoughtInDocuments, person: Person, served: Serving) -> FoundBody:
     asked = Asked.of(given.q, given.any_form)
     names, unready = served.asking.searchable(person, given.collection or None)
     views = {name: served.collections.view(person, name, given.as_of) for name in names}
@@ -86,8 +91,15 @@ def documents(
 
 
 @router.get("/conversations")
-def conversations(given: Annotated[Sought, Query()], person: Asker, served: Served) -> FoundTurns:
+async def conversations(
+    given: Annotated[Sought, Query()], request: Request, person: Asker, served: Served
+) -> FoundTurns:
     """Find exact words in what you asked and were answered, as far as you may still read it."""
+    work = partial(_in_conversations, given, person, served)
+    return await computed(request, served, person, work)
+
+
+def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTurns:
     asked = Asked.of(given.q, provisions=False)
     served.audit.note(person.name, "search", given.q, conversations=True)
     found = served.asking.turns_with(person, asked)

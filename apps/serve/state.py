@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, TypeVar
 
@@ -16,7 +16,7 @@ from lexloop.apps.serve.collections import Collections, Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, streams
 from lexloop.apps.serve.pages import Pages
-from lexloop.apps.serve.people import SESSIONS, People
+from lexloop.apps.serve.people import SESSIONS, People, Person
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.sharing import Sharing
 from lexloop.apps.serve.tables import Tables
@@ -75,7 +75,9 @@ class Serving:
         self.audit = _audit_log(settings)
         self.indexing = Indexing(asked_with, connection, self.let_go)
         self.pages = Pages()
-        self.tables = Tables(data / TABLES, self.engine, self.collections)
+        at_once = limits.questions_at_once or usual
+        self.queue = Queue(at_once, limits.queue_s, threads=limits.streams)
+        self.tables = Tables(data / TABLES, self.engine, self.collections, self.queue)
         self.store = ThreadStore(data / FILE_NAME)
         self.asking = Asking(
             self.engine,
@@ -84,7 +86,7 @@ class Serving:
             self.store,
             self.rates,
             streams(limits.streams),
-            Queue(limits.questions_at_once or usual, limits.queue_s),
+            self.queue,
             self.audit,
         )
 
@@ -124,6 +126,16 @@ async def _serving(request: Request) -> Serving:
 
 
 Served = Annotated[Serving, Depends(_serving)]
+
+
+async def computed(request: Request, served: Serving, person: Person, work: Callable[[], T]) -> T:
+    """Return the result of work that computes, in the person's turn; see ``Asking.computed``.
+
+    Raises:
+        HTTPException: The client has left. The work ended at its next piece.
+        LexloopError: The work failed, or its turn did not come in time.
+    """
+    return await while_there(request, served.asking.computed(person, work))
 
 
 async def while_there(request: Request, work: Awaitable[T]) -> T:

@@ -1,14 +1,15 @@
 """Routes of tables over documents: made, filled in the background, read, corrected, exported."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.people import Asker, Person
-from lexloop.apps.serve.state import Served, Serving
+from lexloop.apps.serve.state import Served, Serving, computed
 from lexloop.apps.serve.tables import RunState, asked_by
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.apps.shapes.review import REVIEW_FORMATS, ReviewFormat, reviewed
@@ -210,10 +211,18 @@ def corrections(
 
 
 @router.get("/tables/{id}/export", response_class=Response, responses=_FILES)
-def export(
-    id: str, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
+async def export(
+    id: str,
+    wanted: Annotated[ExportAs, Query()],
+    request: Request,
+    person: Asker,
+    served: Served,
 ) -> Response:
     """Return the table as a file."""
+    return await computed(request, served, person, partial(_exported, id, wanted, person, served))
+
+
+def _exported(id: str, wanted: ExportAs, person: Person, served: Serving) -> Response:
     form = wanted.format
     with served.tables.opened(person, id) as store:
         served.audit.note(person.name, "export table", id=id, form=form)

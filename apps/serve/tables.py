@@ -1,7 +1,7 @@
 """The tables of a server's people: who has which, and the runs that fill them in the background.
 
-One run at a time, and one document at a time: who asks a question meanwhile is answered. A run that
-a crash ended is gone on with once its owner looks at it.
+A person's runs go one after the other, and each cell waits for its turn among all that is computed:
+nobody waits behind another's table. A run that a crash ended is gone on with once its owner looks.
 """
 
 import logging
@@ -9,13 +9,14 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from lexloop.apps.serve.collections import Collections, Engine, opening
+from lexloop.apps.serve.limits import Lines, Queue
 from lexloop.apps.serve.people import Person
 from lexloop.apps.shapes.text import shortened
 from lexloop.apps.tables import folder_of
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("lexloop.serve")
 MOST = 200
 """The most tables of one person."""
+_MOST_PEOPLE = 64
+"""People whose tables are filled at once; each has a thread, which mostly waits."""
 _TITLE = 120
 _UNEXPECTED = "Something unexpected happened. The server's log says what."
 RunState = Literal["none", "waiting", "running", "done", "stopped", "failed"]
@@ -58,11 +61,14 @@ class Tables:
         folder: Where they lie.
         engine: Opens documents and models.
         collections: Say who sees which.
+        queue: Gives each cell its turn.
     """
 
-    def __init__(self, folder: Path, engine: Engine, collections: Collections) -> None:
+    def __init__(
+        self, folder: Path, engine: Engine, collections: Collections, queue: Queue
+    ) -> None:
         self._folder, self._engine, self._collections = folder, engine, collections
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lexloop-tables")
+        self._queue, self._lines = queue, Lines("lexloop-tables", _MOST_PEOPLE)
         self._lock, self._runs = threading.Lock(), dict[Path, Run]()
 
     def make(self, person: Person, collection: str, title: str, asked: "Checklist") -> "TableInfo":
@@ -143,7 +149,7 @@ class Tables:
             if held is not None and not held.over:
                 return held
             run = self._runs[file] = Run()
-        self._thread.submit(self._filled, person, id, run)
+        self._lines.add(person.name, partial(self._filled, person, id, run))
         return run
 
     def stop(self, person: Person, id: str) -> None:
@@ -163,13 +169,13 @@ class Tables:
 
     def idle(self) -> None:
         """Wait until no run waits or goes on."""
-        self._thread.submit(int).result()
+        self._lines.idle()
 
     def close(self) -> None:
         """End all runs; what they did not finish is gone on with later."""
         for run in [*self._runs.values()]:
             run.stop.set()
-        self._thread.shutdown(cancel_futures=True)
+        self._lines.close()
 
     def _store(self, person: Person, id: str) -> "TableStore":
         from lexloop.workbench.table.store import SUFFIX, TableStore
@@ -191,7 +197,7 @@ class Tables:
             return
         run.state = "running"
         try:
-            with self.opened(person, id) as store:
+            with self.opened(person, id) as store, self._queue.held(person.name):
                 asker = asker_of(self._engine, self._collections, person, store.info.corpus)
                 fill(store, asker, count=count, stop=run.stop, workers=1)
                 if not run.stop.is_set():

@@ -5,12 +5,14 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from importlib.metadata import version
 from itertools import islice
 from typing import Protocol
 
 from lexloop.core.errors import LexloopError
+from lexloop.core.running import give_way
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import usable_processors
 from lexloop.workbench.table.checklist import Checklist, Question
@@ -100,6 +102,7 @@ def fill(
         def ask_all(document: str, asked: Sequence[tuple[Question, str]]) -> None:
             of: OfDocument | None = None
             for question, key in asked:
+                give_way()
                 if stop.is_set():
                     return
                 try:
@@ -125,14 +128,18 @@ def _at_once(
     """Ask some documents at a time; the first error that is no cell's ends all."""
     waiting = iter(left)
     with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-table") as pool:
-        doing = {pool.submit(ask_all, *one) for one in islice(waiting, workers)}
+
+        def begin(document: str, asked: list[tuple[Question, str]]) -> Future[None]:
+            return pool.submit(copy_context().run, ask_all, document, asked)
+
+        doing = {begin(*one) for one in islice(waiting, workers)}
         try:
             while doing:
                 done, doing = wait(doing, return_when=FIRST_COMPLETED)
                 for one in done:
                     one.result()
                 if not stop.is_set():
-                    doing |= {pool.submit(ask_all, *one) for one in islice(waiting, len(done))}
+                    doing |= {begin(*one) for one in islice(waiting, len(done))}
         except BaseException:
             stop.set()
             raise

@@ -1,7 +1,9 @@
 """As much at once as a server may do: streams, places in line, readers that are slow or leave."""
 
 import asyncio
+import threading
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import httpx
@@ -13,9 +15,10 @@ from hypothesis import strategies as st
 from servers import QUESTION, as_, client_of, eventually, model_settings, person, served
 
 from lexloop.apps.offered import EMBEDDED_ALONE
-from lexloop.apps.serve.limits import Queue, ahead
+from lexloop.apps.serve.limits import Lines, Queue, ahead
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import Overloaded
+from lexloop.core.running import Abandoned, give_way
 
 
 def test_each_person_has_a_share_of_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
@@ -110,6 +113,107 @@ async def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
     await asyncio.wait([leaving, called, last], timeout=10)
     async with queue.turn("bob"):
         assert served == ["ann"]
+
+
+@pytest.mark.anyio
+async def test_work_that_has_begun_gives_way_to_others_and_not_to_the_same_person() -> None:
+    queue, done = Queue(1, 30.0), list[str]()
+    begun, all_wait = threading.Event(), threading.Event()
+
+    def long() -> None:
+        done.append("ann 1")
+        begun.set()
+        assert all_wait.wait(10)
+        for piece in ("ann 2", "ann 3"):
+            give_way()
+            done.append(piece)
+
+    working = asyncio.create_task(queue.run("ann", long))
+    await asyncio.to_thread(begun.wait, 10)
+    waiting = [
+        asyncio.create_task(queue.run(who, partial(done.append, f"{who} next")))
+        for who in ("ann", "bob", "eve")
+    ]
+    while len(queue._waiting) < 3:
+        await asyncio.sleep(0)
+    all_wait.set()
+    await asyncio.wait_for(asyncio.gather(working, *waiting), 10)
+    queue.close()
+    assert done == ["ann 1", "bob next", "eve next", "ann 2", "ann 3", "ann next"]
+
+
+@pytest.mark.anyio
+async def test_work_whose_caller_leaves_ends_at_its_next_piece_and_gives_its_turn_back() -> None:
+    queue, done = Queue(1, 10.0), list[int]()
+    begun, has_left = threading.Event(), threading.Event()
+
+    def long() -> None:
+        for piece in range(100):
+            give_way()
+            done.append(piece)
+            begun.set()
+            assert has_left.wait(10)
+
+    working = asyncio.create_task(queue.run("ann", long))
+    await asyncio.to_thread(begun.wait, 10)
+    working.cancel()
+    await asyncio.sleep(0)
+    has_left.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert await queue.run("ann", lambda: len(done)) == 1
+
+
+def test_a_thread_that_waits_for_its_turn_ends_where_it_was_left() -> None:
+    queue, left = Queue(1, 10.0), threading.Event()
+    with queue.held("ann", left):
+        give_way()
+        left.set()
+        with pytest.raises(Abandoned):
+            give_way()
+    with queue.held("bob"):
+        give_way()
+
+
+def test_outside_of_a_server_nobody_is_given_way_to() -> None:
+    give_way()
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=12), st.integers(1, 3))
+@hypothesis.settings(deadline=None)
+def test_a_persons_background_work_is_done_in_order_one_at_a_time(
+    added: list[str], most: int
+) -> None:
+    lines, done, under_way = Lines("test", most), list[tuple[str, int]](), Counter[str]()
+    lock = threading.Lock()
+
+    def work(who: str, number: int) -> None:
+        with lock:
+            under_way[who] += 1
+            assert under_way[who] == 1
+            assert under_way.total() <= most
+        done.append((who, number))
+        with lock:
+            under_way[who] -= 1
+
+    for number, who in enumerate(added):
+        lines.add(who, partial(work, who, number))
+    lines.idle()
+    lines.close()
+    assert sorted(number for _, number in done) == [*range(len(added))]
+    for who in "abc":
+        own = [number for one, number in done if one == who]
+        assert own == sorted(own)
+
+
+def test_nobodys_background_work_waits_for_anothers() -> None:
+    lines, other = Lines("test", 2), threading.Event()
+    waited = list[bool]()
+    lines.add("ann", lambda: waited.append(other.wait(10)))
+    lines.add("bob", other.set)
+    lines.idle()
+    lines.close()
+    assert waited == [True]
 
 
 @pytest.mark.anyio
