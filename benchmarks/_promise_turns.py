@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
-import psutil
 from _shared import Line, timed
 from mcp_messages import BEGIN, HEADERS, READY
+from server import processor_s
 from serving import Serving, person
 
 _TABLES, _QUESTIONS, _CALLS, _LEFT_S = 5, 200, 60, 0.15
@@ -70,17 +70,14 @@ def _least(client: httpx.Client, path: str) -> int:
 
 def _calls_left(on: Serving) -> Line:
     """Leave many calls that ask for whole tables, and ask something else."""
-    process, bob = psutil.Process(on.pid), _client(on, "bob")
-    threads = process.num_threads()
+    bob, threads = _client(on, "bob"), _threads(on)
     with ThreadPoolExecutor(_CALLS) as pool:
         list(pool.map(lambda _: _left(on), range(_CALLS)))
-    more = process.num_threads() - threads
-    before = process.cpu_times()
+    more, before = _threads(on) - threads, processor_s(on)
     took = statistics.median(
         timed(lambda: bob.post("/api/ask", json=_QUESTION).raise_for_status())[0] for _ in range(5)
     )
-    after = process.cpu_times()
-    spent = after.user + after.system - before.user - before.system
+    spent = processor_s(on) - before
     return Line(
         f"another's questions after {_CALLS} table calls that were left after {_LEFT_S:g} s",
         f"{took:.2f} s, {spent:.1f} s of processor for five, {more:+d} threads",
@@ -88,11 +85,15 @@ def _calls_left(on: Serving) -> Line:
     )
 
 
+def _threads(on: Serving) -> int:
+    return len(list(Path(f"/proc/{on.pid}/task").iterdir()))
+
+
 def _left(on: Serving) -> None:
     asked = [f"What does part {n} require?" for n in range(_COLUMNS)]
     call = {"name": "table", "arguments": {"collection": "sample", "questions": asked}}
     with _client(on, "ann") as client, suppress(httpx.HTTPError, KeyError):
-        client.headers |= HEADERS
+        client.headers.update(HEADERS)
         client.headers["Mcp-Session-Id"] = client.post("/mcp", json=BEGIN).headers["mcp-session-id"]
         client.post("/mcp", json=READY)
         body = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
