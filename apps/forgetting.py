@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from lexloop.apps.homes import home_of, rename_homes
 from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.tables import every_table, forget_rows, holds_row
 from lexloop.apps.threads import FILE_NAME, ThreadStore
@@ -468,6 +469,7 @@ class Order:
             NotFoundError: There is none of that name, for who orders it.
             DataError: The data folder cannot be written.
         """
+        rename_homes(data_folder() / UPLOADS)
         _sources.cache_clear()
         done, orders = Forgotten(), Orders()
         named = {"corpus": _absolute(self.target.corpus), "document": self.target.name}
@@ -542,10 +544,10 @@ class Order:
         """Return what a server's collection may be: the operator's, or what people uploaded."""
         if said in self.collections:
             return [self.collections[said]]
-        homes = _folders(data_folder() / UPLOADS)
+        uploads = data_folder() / UPLOADS
         owner, name = owner_and_name(said)
-        whose = owner or person
-        own = [one for one in homes if one.name in (whose, _hashed(whose))] or homes
+        home = home_of(uploads, owner or person)
+        own = [home] if home.is_dir() else _folders(uploads)
         found = [one / name / "documents" for one in own if name in map(_name, _folders(one))]
         return [str(one) for one in found] or [said]
 

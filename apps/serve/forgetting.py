@@ -15,6 +15,7 @@ from lexloop.apps.forgetting import (
     withdraw,
     withdraw_rows,
 )
+from lexloop.apps.homes import renamed
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.apps.shapes.record import shared_name
 from lexloop.apps.threads import ThreadStore
@@ -54,15 +55,15 @@ def resume(uploads: UploadStore, store: ThreadStore) -> list[Uploaded]:
     for order in orders.begun():
         if order.keys() == {"folder", "document", "owner"}:
             _carried_out(uploads, store, order, orders)
-            found.append(Uploaded(Path(order["folder"]).name, Path(order["folder"])))
+            found.append(_collection(order))
     return [one for one in found if one.folder.is_dir()]
 
 
 def _carried_out(
     uploads: UploadStore, store: ThreadStore, order: Mapping[str, str], orders: Orders
 ) -> Forgotten:
-    document, folder, owner = order["document"], Path(order["folder"]), order["owner"]
-    one, done = Uploaded(folder.name, folder), Forgotten()
+    document, owner = order["document"], order["owner"]
+    one, done = _collection(order), Forgotten()
     target = Target.of(str(one.documents), document)
     texts: list[str] = []
     with suppress(LexloopError, Error):
@@ -83,3 +84,9 @@ def _carried_out(
     if not done.left:
         orders.finish(order)
     return done
+
+
+def _collection(order: Mapping[str, str]) -> Uploaded:
+    """Return where the collection of an order lies today; an earlier version may have begun it."""
+    folder = Path(order["folder"])
+    return Uploaded(folder.name, renamed(folder.parent) / folder.name)

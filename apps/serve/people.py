@@ -203,6 +203,8 @@ class People:
                 "Ask the operator to add you to its people, or a group of yours.",
             )
         tags = {tag for group, own in proxy.tags.items() if group in groups for tag in own}
+        if name == LOCAL:  # has what was kept before there were people
+            raise AccessError("The proxy gives a reserved name.", _SEE_PROXY)
         try:
             return Person(name=name, role=max(roles, key=ROLES.index), tags=tuple(sorted(tags)))
         except ValidationError as error:

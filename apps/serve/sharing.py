@@ -1,8 +1,8 @@
 """With whom people share the collections that they uploaded, to read or to curate.
 
-ROOT/OWNER/NAME/grants.json, beside the documents, so that a collection and its grants go together.
-Others see a shared collection as OWNER~NAME: no name of their own has such a mark, so that it never
-means another collection.
+The file grants.json of a collection's folder, beside the documents, so that a collection and its
+grants go together. Others see a shared collection as OWNER~NAME: no name of their own has such a
+mark, so that it never means another collection.
 """
 
 import json

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, HTTPException, Request
 
 from lexloop.apps.audit import FOLDER, AuditLog
+from lexloop.apps.homes import rename_homes
 from lexloop.apps.retention import expire
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections, Engine
@@ -50,7 +51,7 @@ class Serving:
         named_alone: See ``Collections``.
 
     Raises:
-        LexloopError: The model cannot be used.
+        LexloopError: The model cannot be used, or a folder of an earlier version not be renamed.
     """
 
     def __init__(
@@ -67,7 +68,10 @@ class Serving:
         self.rates = Rates(
             requests=limits.requests_per_minute, questions=limits.questions_per_minute
         )
-        self.uploads = UploadStore(data / "collections", int(limits.stored_mb * MB))
+        uploads = data / "collections"
+        if not named_alone:
+            rename_homes(uploads)
+        self.uploads = UploadStore(uploads, int(limits.stored_mb * MB))
         self.sharing = Sharing(self.uploads.every())
         self.collections = Collections(
             settings, self.engine, self.uploads, self.sharing, named_alone

@@ -1,11 +1,11 @@
 """The collections that people made by uploading: their folders, and the bodies that bring files.
 
-ROOT/OWNER/NAME/documents holds the files as they were uploaded, ROOT/OWNER/NAME/index their index.
-ROOT/OWNER/NAME/pending is there from before a change of the files until the index has it. What lies
-in a folder that begins with a dot is not there yet, or no more.
+ROOT/HOME/NAME/documents holds the files as they were uploaded, ROOT/HOME/NAME/index their index;
+HOME is what ``home_of`` makes of the owner's name. ROOT/HOME/NAME/pending is there from before a
+change of the files until the index has it. What lies in a folder that begins with a dot is not
+there yet, or no more.
 """
 
-import hashlib
 import os
 import re
 import secrets
@@ -24,6 +24,7 @@ from pydantic import BaseModel
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from lexloop.apps.homes import PENDING, home_of
 from lexloop.apps.serve.settings import NAME
 from lexloop.apps.shapes.text import UNSAFE
 from lexloop.core.errors import (
@@ -67,7 +68,7 @@ class Uploaded:
 
     @property
     def _pending(self) -> Path:
-        return self.folder / "pending"
+        return self.folder / PENDING
 
     @property
     def indexed(self) -> bool:
@@ -131,7 +132,7 @@ class UploadStore:
 
     def of(self, owner: str) -> dict[str, Uploaded]:
         """Return somebody's collections by their names, in order."""
-        return {one.name: Uploaded(one.name, one) for one in _folders(self._home(owner))}
+        return {one.name: Uploaded(one.name, one) for one in _folders(home_of(self._root, owner))}
 
     def every(self) -> list[Uploaded]:
         """Return the collections of all people."""
@@ -152,8 +153,8 @@ class UploadStore:
             if len(own) >= _MOST_COLLECTIONS:
                 raise InputError(f"You have {len(own)} collections.", "Delete one of them.")
             with on_disk(wanted):
-                folder = self._home(owner) / wanted
-                self._home(owner).mkdir(parents=True, exist_ok=True, mode=0o700)
+                folder = home_of(self._root, owner) / wanted
+                folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 folder.mkdir(mode=0o700)
         return Uploaded(wanted, folder)
 
@@ -261,10 +262,6 @@ class UploadStore:
                 for staged in one.glob(f"{STAGED}*"):
                     if not staged.name.startswith(self._staged):
                         shutil.rmtree(staged, ignore_errors=True)
-
-    def _home(self, owner: str) -> Path:
-        fits = re.fullmatch(NAME, owner) and len(owner.encode()) <= _LONGEST_PART
-        return self._root / (owner if fits else hashlib.sha256(owner.encode()).hexdigest())
 
 
 class Receiver:

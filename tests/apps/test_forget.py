@@ -13,6 +13,7 @@ import pytest
 from answers import record
 
 from lexloop.apps import forgetting
+from lexloop.apps.homes import home_of
 from lexloop.apps.shapes.record import Answer
 from lexloop.apps.threads import ThreadStore
 from lexloop.apps.withdrawing import NOTE
@@ -369,10 +370,10 @@ def holding_bytes(folder: Path) -> bool:
 def test_what_was_shared_is_its_owners_collection_of_that_name_alone(kept: Path) -> None:
     uploads = kept / "data" / forgetting.UPLOADS
     for owner, name in (("ann", "Dogs"), ("ann", "Other"), ("bob", "Dogs")):
-        written_to = uploads / owner / name / "documents"
+        written_to = home_of(uploads, owner) / name / "documents"
         written_to.mkdir(parents=True)
         (written_to / "dogs.txt").write_text(SECRET, "utf-8")
-    named = str(uploads / "ann" / "Dogs" / "documents")
+    named = str(home_of(uploads, "ann") / "Dogs" / "documents")
     target = forgetting.Target.of(named, "dogs.txt")
     order = forgetting.Order(target, Filters(), lambda _: load_shipped())
     [(_, corpora), _] = order._stores()

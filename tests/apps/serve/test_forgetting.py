@@ -11,6 +11,7 @@ import pytest
 from servers import as_, client_of, people, served
 
 from lexloop.apps.forgetting import Orders
+from lexloop.apps.homes import home_of
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.apps.threads import FILE_NAME, ThreadStore
@@ -135,8 +136,11 @@ def test_another_has_the_same_document(tmp_path: Path) -> None:
         assert first["answer"] == theirs[0]["answer"]
         assert len(rows_of(client, table, "bob")) == 2
         assert first["feedback"] == {"vote": "up", "comment": "right"}
-        assert all("/ann/" not in one for one in holding(tmp_path / "collections"))
-        assert [one for one in holding(tmp_path / "collections") if one.endswith("dogs.txt")]
+        left = holding(tmp_path / "collections")
+        assert [one for one in left if one.endswith("dogs.txt")]
+        anns = home_of(tmp_path / "collections", "ann")
+        assert anns.is_dir()
+        assert not [one for one in left if anns.name in one]
     store = ThreadStore(tmp_path / FILE_NAME)
     kept = {person: answer["answer"] for person, answer in store.every() if CANARY in str(answer)}
     store.close()
@@ -211,7 +215,7 @@ def test_what_is_answered_meanwhile_is_kept_without_it(tmp_path: Path) -> None:
         parts = Serving(ServerSettings.of({"people": people()}), Settings(), Connection())
         ann = Person(name="ann", may_upload=True)
         assert parts.collections.kept(ann, dogs) == dogs
-        (tmp_path / "collections" / "ann" / "Mine" / "documents" / "dogs.txt").unlink()
+        (home_of(tmp_path / "collections", "ann") / "Mine/documents/dogs.txt").unlink()
         assert parts.collections.kept(ann, dogs)["answer"] == NOTE
 
 

@@ -94,6 +94,7 @@ def test_names_and_groups_are_utf_8_in_one_form(address: str) -> None:
         "kim\tann",
         "'; DROP TABLE people",
         "犬" * 101,
+        "local",  # has what was kept before there were people
     ],
 )
 def test_names_that_nobody_can_have_are_refused_and_not_repeated(address: str, user: str) -> None:

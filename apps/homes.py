@@ -1,0 +1,62 @@
+"""The folder that holds one person's uploads, below the folder of everybody's."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from lexloop.core.errors import DataError
+from lexloop.core.files import sync
+
+PENDING = "pending"
+"""A file in a collection's folder: its documents changed, and its index has to follow."""
+_MARK = "@"
+"""No person's name begins with it, so no name is another person's folder."""
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def home_of(root: Path, person: str) -> Path:
+    """Return the folder of a person, whatever their name is."""
+    digest = hashlib.sha256(person.encode("utf-8", "surrogatepass")).hexdigest()
+    return root / f"{_MARK}{digest}"
+
+
+def renamed(home: Path) -> Path:
+    """Return what a folder is called today; earlier versions used a name as it was, or its hash.
+
+    A folder called by 64 hexadecimal digits counts as a hash: its owner is the person whose name
+    has it, never a person who is called so.
+    """
+    if home.name.startswith(_MARK):
+        return home
+    if _DIGEST.fullmatch(home.name):
+        return home.with_name(f"{_MARK}{home.name}")
+    return home_of(home.parent, home.name)
+
+
+def rename_homes(root: Path) -> None:
+    """Rename the folders of earlier versions, each at once; nobody else may use them meanwhile.
+
+    Raises:
+        DataError: One cannot be renamed. Those before it keep their new names, and the next call
+            goes on with it.
+    """
+    for old in _folders(root) if root.is_dir() else ():
+        new = renamed(old)
+        if new == old:
+            continue
+        try:
+            if new.exists():
+                raise FileExistsError(f"{new.name} exists, too")
+            for collection in _folders(old):
+                (collection / PENDING).touch(mode=0o600)  # its index names the old folder
+            old.rename(new)
+            sync(root)
+        except OSError as error:
+            raise DataError(
+                f"The folder {old} of uploads cannot be renamed to {new.name}: {error}.",
+                "Check the disk, or move one of the two away, then start again.",
+            ) from error
+
+
+def _folders(place: Path) -> list[Path]:
+    return sorted(one for one in place.iterdir() if one.is_dir() and one.name[0] != ".")
