@@ -190,15 +190,12 @@ def rows(id: str, person: Asker, served: Served, wanted: Annotated[Wanted, Query
 
 @router.put("/tables/{id}/cell")
 def correct(id: str, said: Corrected, person: Asker, served: Served) -> ShownCell:
-    """Correct a cell; 409 where somebody else did since it was looked at."""
+    """Correct a cell; 409 if it was not asked yet, or somebody else corrected it meanwhile."""
     with served.tables.opened(person, id) as store:
         served.audit.note(
             person.name, "correct", id=id, documents=[said.document], question_id=said.question
         )
-        store.correct(**dict(said), by=person.name)
-        cell = store.row(said.document).cells[said.question]
-        assert cell is not None  # what was corrected is there
-        return cell
+        return store.correct(**dict(said), by=person.name)
 
 
 @router.get("/tables/{id}/corrections")

@@ -274,8 +274,8 @@ class TableStore:
         answer: str,
         note: str = "",
         deviation: Deviation | None = None,
-    ) -> Correction:
-        """Keep what a person says of a cell.
+    ) -> ShownCell:
+        """Keep what a person says of a cell that was asked, and return the cell with it.
 
         Args:
             document: Its row.
@@ -288,10 +288,10 @@ class TableStore:
             deviation: What the playbook comes to; None to go by its rules.
 
         Raises:
-            InputError: There is no such cell.
-            ConflictError: Another correction came first.
+            InputError: There is no such row or question.
+            ConflictError: Another correction came first, or the cell was not asked yet.
         """
-        asked = self._question(question)
+        asked, usual = self._question(question), self._usual().get(question)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         if deviation is None:
             deviation = asked.deviation(state != "not stated", answer)
@@ -301,6 +301,15 @@ class TableStore:
                 "SELECT 1 FROM documents WHERE name = ?", (document,)
             ).fetchone():
                 raise InputError(f"The table has no row {document[:200]!r}.", "See its rows.")
+            cell = database.execute(
+                "SELECT record, said FROM cells WHERE document = ? AND question = ?",
+                (document, question),
+            ).fetchone()
+            if cell is None:
+                raise ConflictError(
+                    "This cell was not asked yet, so there is nothing to correct.",
+                    "Run the table, and correct the cell once it is there.",
+                )
             held = _last(database, document, question)
             revision = held.revision if held else 0
             if revision != expected:
@@ -322,7 +331,7 @@ class TableStore:
                 "INSERT INTO corrections VALUES (?, ?, ?, ?, ?)",
                 (document, question, made.revision, now, made.model_dump_json()),
             )
-        return made
+        return _shown(cell, usual, made)
 
     def history(self, document: str, question: str) -> list[Correction]:
         """Return the corrections of a cell, the first one first."""
@@ -527,18 +536,16 @@ class TableStore:
         for row in rows:
             name = row["name"]
             cells: dict[str, ShownCell | None] = dict.fromkeys(questions)
-            for held in self._rows("SELECT * FROM cells WHERE document = ?", name):
-                if held["question"] in cells:
-                    said = json.loads(held["record"])
-                    other = _disagreement(held["said"], usual.get(held["question"]))
-                    cells[held["question"]] = ShownCell(**said, disagrees=other)
-            for one in self._rows(
+            corrections = self._rows(
                 "SELECT * FROM corrections WHERE document = ? ORDER BY revision", name
-            ):
-                cell = cells.get(one["question"])
-                if cell is not None:
-                    cell.correction = Correction.model_validate_json(one["record"])
-                    cell.revision = cell.correction.revision
+            )
+            last = {
+                one["question"]: Correction.model_validate_json(one["record"])
+                for one in corrections
+            }
+            for held in self._rows("SELECT * FROM cells WHERE document = ?", name):
+                if (question := held["question"]) in cells:
+                    cells[question] = _shown(held, usual.get(question), last.get(question))
             yield ShownRow(document=name, title=row["title"], cells=cells)
 
     def _put(self, database: sqlite3.Connection, name: str, value: str) -> None:
@@ -599,6 +606,16 @@ def _last(database: sqlite3.Connection, document: str, question: str) -> Correct
         (document, question),
     ).fetchone()
     return Correction.model_validate_json(row["record"]) if row else None
+
+
+def _shown(row: sqlite3.Row, usual: str | None, correction: Correction | None) -> ShownCell:
+    """Return a stored cell as it is shown, with the last correction of it."""
+    return ShownCell(
+        **json.loads(row["record"]),
+        correction=correction,
+        revision=correction.revision if correction else 0,
+        disagrees=_disagreement(row["said"], usual),
+    )
 
 
 _UNITS: tuple[Unit, ...] = ("period", "sum", "share")

@@ -90,10 +90,9 @@ def correct(store: TableStore, expected: int, **more: Any) -> Any:
 
 def test_a_correction_stands_beside_what_the_machine_said(store: TableStore) -> None:
     made = correct(store, 0, note="See the annex.")
-    assert (made.revision, made.deviation) == (1, "deviates")
+    assert (made.revision, made.correction.deviation) == (1, "deviates")
     told = store.row("a.txt").cells["term"]
-    assert told is not None
-    assert told.correction == made
+    assert told == made
     assert (told.answer, told.state, told.revision) == ("It runs two years.", "stated", 1)
     assert names(store, corrected=True) == ["a.txt"]
     assert names(store, corrected=False) == ["b.txt", "c.txt", "d.txt"]
@@ -123,6 +122,10 @@ def test_what_is_not_there_cannot_be_corrected(store: TableStore) -> None:
         store.correct("x", "term", by="ann", expected=0, state="stated", answer="")
     with pytest.raises(InputError, match="no question 'x'"):
         store.correct("a.txt", "x", by="ann", expected=0, state="stated", answer="")
+    with pytest.raises(ConflictError, match="not asked yet"):
+        store.correct("a.txt", "law", by="ann", expected=0, state="stated", answer="Utah's.")
+    assert store.history("a.txt", "law") == []
+    assert store.progress().corrected == 0
 
 
 def test_a_document_that_was_removed_meanwhile_leaves_no_cell(store: TableStore) -> None:
