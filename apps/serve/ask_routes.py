@@ -158,7 +158,7 @@ def _sent(name: str, data: dict[str, Any]) -> dict[str, str]:
 def _is_https(request: Request) -> bool:
     """Return whether the page was loaded over https, perhaps from a proxy before this server."""
     origin = request.headers.get("origin", "")
-    return request.url.scheme == "https" or origin.startswith("https://")
+    return request.scope["scheme"] == "https" or origin.startswith("https://")
 
 
 class ThreadRecord(BaseModel):

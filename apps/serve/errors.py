@@ -195,13 +195,13 @@ def install(app: FastAPI) -> None:
 async def _ours(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, LexloopError) and status_of(error) == 500:
         _log.error("%s: %s", type(error).__name__, error.what, exc_info=error)
-    return response_of(error, request.url.path)
+    return response_of(error, request.scope["path"])
 
 
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
     """Tell where a request differs from the schema, without repeating what was sent."""
     assert isinstance(error, RequestValidationError)
-    found, path = error.errors(), request.url.path
+    found, path = error.errors(), request.scope["path"]
     first = found[0]["loc"][1:2] if found else ()
     param = first[0] if first and isinstance(first[0], str) else None
     problem = Problem(
@@ -215,7 +215,7 @@ async def _malformed(request: Request, error: Exception) -> JSONResponse:
 
 async def _of_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    path, status, what = request.url.path, error.status_code, str(error.detail)
+    path, status, what = request.scope["path"], error.status_code, str(error.detail)
     if isinstance(error, Refused):
         return response_of(error.error, path)
     headers = dict(error.headers or {})

@@ -69,6 +69,8 @@ WRONG_KEY = "wrong key"
 _MB = 1024 * 1024
 _UNKNOWN_BYTES = 16 * 1024
 """The most that is taken of somebody who is not known, which a key to sign in with fits into."""
+_DIGITS = 20
+"""A length of more digits is too large anyway, and Python reads no number of thousands of them."""
 _LINGER_S, _LINGER_BYTES = 2.0, 16 * _MB
 
 
@@ -195,7 +197,7 @@ class Guard:
         """Refuse what a page of another site has a browser send."""
         origin, host = headers.get("origin"), headers.get("host", "").lower()
         fetched = headers.get("sec-fetch-site", "none")
-        same = origin is None or urlsplit(origin).netloc.lower() == host
+        same = origin is None or _netloc_of(origin) == host
         if not same or fetched not in ("same-origin", "none"):
             raise AccessError(
                 "The request comes from a page of another site.", "Ask from the server's own page."
@@ -225,7 +227,8 @@ class Body:
     ) -> None:
         headers = dict(scope["headers"])
         said = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
-        self.length = int(said) if said.isdigit() else None
+        digits = said.lstrip(b"0")[:_DIGITS] or b"0"
+        self.length = int(digits) if said.isdigit() else None
         """How many bytes the client says it has; None where it does not say."""
         self.whole = self.length == 0
         self._receive, self._idle_s, self._began = receive, limits.idle_s, time.monotonic()
@@ -321,6 +324,13 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     """Return a request's headers; one that is given twice has both values, and so is nobody's."""
     found = Headers(scope=scope)
     return {name: ", ".join(found.getlist(name)) for name in found}
+
+
+def _netloc_of(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return ""  # a browser sends no such origin
 
 
 def _host_of(url: str) -> str:
