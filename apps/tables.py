@@ -72,9 +72,7 @@ def expire_tables(days: int) -> int:
     until, gone = time.time() - days * _DAY_S, 0
     for store in every_table() if days else ():
         with closing(store):
-            ends = ("", "-wal")
-            files = (Path(f"{store.file}{end}") for end in ends)
-            if max(one.stat().st_mtime for one in files if one.exists()) < until:
+            if store.file.stat().st_mtime < until:
                 try:
                     store.delete()
                     gone += 1

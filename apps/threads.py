@@ -408,9 +408,9 @@ class ThreadStore:
     def _made(self) -> sqlite3.Connection:
         if self.file == IN_MEMORY:
             return _connected(IN_MEMORY)
-        # conversations are nobody else's business
-        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+        if not self.file.exists():  # conversations are nobody else's business
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
         return _connected(self.file)
 
 
@@ -430,6 +430,9 @@ def _connected(place: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError(_other(database))
         database.execute("PRAGMA journal_mode = PERSIST")
         database.execute("PRAGMA synchronous = NORMAL")
+        if known and not os.access(place, os.W_OK):  # a disk that can be read alone
+            held.pop_all()
+            return database
         with database:
             database.execute("BEGIN IMMEDIATE")
             if place != IN_MEMORY:

@@ -14,7 +14,8 @@ _REQUESTS, _SEED = 5000, 7
 
 def held() -> Iterator[Line]:
     """Send requests that are right but for one part, seeded, to each route in its turn."""
-    logging.getLogger("lexloop.serve").setLevel(logging.CRITICAL)
+    for name in ("lexloop.serve", "python_multipart"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as place, library(Path(place)) as (client, _, known):
         schema = client.get("/api/openapi.json", headers=as_("ann")).json()
         made = met(client, requests(schema, known, _SEED), _REQUESTS)

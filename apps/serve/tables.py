@@ -142,7 +142,8 @@ class Tables:
             LexloopError: They may not read it.
         """
         with self.opened(person, id) as store:
-            store.want(True)
+            if not store.wanted:  # a run that goes on is noted, and the disk may be full
+                store.want(True)
             file = store.file
         with self._lock:
             held = self._runs.get(file)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from answers import record
-from disks import filled, small_disk
+from disks import filled, read_only, small_disk
 
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError, NotFoundError
@@ -130,6 +130,24 @@ def test_a_file_of_something_else_is_left_alone(
             assert [*tmp_path.iterdir()] == [file]
         else:
             kept(store, "a", 1)  # an empty one is nobody's
+
+
+@pytest.mark.parametrize("unwritable", [filled, read_only])
+def test_conversations_are_read_from_a_disk_that_cannot_be_written(
+    tmp_path: Path, unwritable: Any
+) -> None:
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        with closing(ThreadStore(disk / "data" / "server.sqlite")) as store:
+            kept(store, "long", 3)
+            link = store.share("ann", "long").id
+        with unwritable(disk), closing(ThreadStore(store.file)) as again:
+            assert [one.id for one in again.threads("ann")] == ["long"]
+            assert len(again.turns("ann", "long")) == 3
+            assert again.linked(link).id == "long"
+        with read_only(disk), closing(ThreadStore(store.file)) as again:
+            with pytest.raises(DataError, match="readonly"):
+                kept(again, "other", 1)
+            assert [one.id for one in again.threads("ann")] == ["long"]
 
 
 @pytest.mark.parametrize("restarted", [False, True])

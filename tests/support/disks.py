@@ -44,6 +44,20 @@ def filled(disk: Path) -> Iterator[None]:
         filler.unlink()
 
 
+@contextmanager
+def read_only(disk: Path) -> Iterator[None]:
+    """Nothing can be written to a small disk inside."""
+    remount = ["mount", "-o", "remount,{}", str(disk)]
+    subprocess.run([part.format("ro") for part in remount], check=True)
+    try:
+        with suppress(OSError):
+            (disk / "more").touch()
+            raise AssertionError("the disk can be written to")
+        yield
+    finally:
+        subprocess.run([part.format("rw") for part in remount], check=True)
+
+
 def fill(file: Path) -> None:
     """Write to a file until its disk is full."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -447,9 +447,7 @@ class TableStore:
                     count = database.executemany(sql, marks).rowcount
                     gone += count if table != "documents" else 0
             if gone:
-                database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 database.execute("VACUUM")
-                database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return gone
 
     def delete(self) -> None:
@@ -461,7 +459,7 @@ class TableStore:
         with self.filling():
             self.close()
             with self._told():
-                for end in ("", "-wal", "-shm", ".lock"):
+                for end in ("", "-journal", ".lock"):
                     Path(f"{self.file}{end}").unlink(missing_ok=True)
 
     @contextmanager
@@ -576,6 +574,10 @@ class TableStore:
 
 
 def _connected(file: Path) -> sqlite3.Connection:
+    """Open a table, or make the tables of a new file.
+
+    Whoever reads writes nothing, so that tables on a full or read-only disk can be read.
+    """
     database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         database.row_factory = sqlite3.Row
@@ -584,8 +586,10 @@ def _connected(file: Path) -> sqlite3.Connection:
         if known and marks != [*_MARKS.values()]:
             raise sqlite3.DatabaseError("it is no table of this version of Lexloop")
         database.execute("PRAGMA secure_delete = ON")
-        database.execute("PRAGMA journal_mode = WAL").fetchone()
-        database.execute("PRAGMA synchronous = NORMAL")
+        with suppress(sqlite3.OperationalError):  # earlier versions kept a log that readers write
+            database.execute("PRAGMA journal_mode = DELETE").fetchone()
+        if known:
+            return database
         with database:
             database.execute("BEGIN IMMEDIATE")
             if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:

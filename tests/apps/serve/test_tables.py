@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from servers import as_, people, reading_room
 
@@ -156,6 +158,27 @@ def test_it_is_exported(room: Room, form: str) -> None:
         f'attachment; filename="Rents 2026.{form}'
     )
     assert len(found.content) > 100
+
+
+def test_tables_are_read_from_a_full_disk(tmp_path: Path) -> None:
+    (tmp_path / "deals").mkdir()
+    (tmp_path / "deals" / "lease.txt").write_text(LEASE, "utf-8")
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        named = {"deals": str(tmp_path / "deals")}
+        with reading_room(disk / "data", named, people=people()) as room:
+            id = made(room)["id"]
+            with room[1].tables.opened(room[1].people.by_key("key-ann"), id) as store:
+                store.want(True)  # as a run that was killed leaves it
+        with filled(disk), reading_room(disk / "data", named, people=people()) as room:
+            [table] = told(room[0].get("/api/tables", headers=as_("ann")))
+            assert (table["trouble"], table["progress"]["done"]) == ("", 1)
+            [row] = rows(room, id)["rows"]
+            assert "$4,000" in str(row)
+            room[1].tables.idle()
+            table = told(room[0].get(f"/api/tables/{id}", headers=as_("ann")))
+            assert table["run"]["state"] == "failed"
+            assert "disk is full" in table["run"]["trouble"]
+            assert len(rows(room, id)["rows"]) == 1
 
 
 def test_it_is_run_again_stopped_and_deleted(room: Room) -> None:

@@ -1,11 +1,14 @@
 """The file of a table: cells, corrections kept apart, pages of rows, and what is forgotten."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from disks import filled, read_only, small_disk
 
 from lexloop.core.errors import ConflictError, DataError, InputError, NotFoundError
 from lexloop.workbench.table.checklist import Checklist, Question, Rule
@@ -133,6 +136,38 @@ def test_a_document_that_was_removed_meanwhile_leaves_no_cell(store: TableStore)
     store.put(cell("a.txt", "law", "Late."), "k")
     assert names(store) == ["b.txt"]
     assert store.progress().done == 1
+
+
+@pytest.mark.parametrize("unwritable", [filled, read_only])
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_table_is_read_from_a_disk_that_cannot_be_written(
+    tmp_path: Path, unwritable: Any, earlier: bool
+) -> None:
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        store = TableStore(disk / "tables" / "one.sqlite")
+        store.make("Leases", "leases", Checklist(questions=(TERM, LAW)))
+        store.plan({"a.txt": "f"}, {})
+        store.put(cell("a.txt", "term", "It runs two years."), "k")
+        correct(store, 0)
+        store.want(True)
+        store.close()
+        if earlier:  # its kind of journal was another
+            with closing(sqlite3.connect(store.file)) as database:
+                assert database.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+            with closing(TableStore(store.file)) as here:
+                assert here.progress().done == 1
+        with unwritable(disk), closing(TableStore(store.file)) as again:
+            assert again.info.title == "Leases"
+            assert again.progress().corrected == 1
+            told = again.row("a.txt").cells["term"]
+            assert told is not None
+            assert told.correction is not None
+            assert again.page().total == 1
+            assert [one.answer for one in again.history("a.txt", "term")] == ["Six years."]
+            assert again.wanted
+            with pytest.raises(DataError, match="cannot be kept"):
+                correct(again, 1, answer="x" * 9000)
+            assert again.row("a.txt").cells["term"] == told
 
 
 def test_nothing_of_a_forgotten_document_is_in_any_file(store: TableStore) -> None:
