@@ -38,7 +38,7 @@ Made = TypeVar("Made", bound=BaseModel)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 365 / 12, "year": 365.0}
 _WORD = "|".join(NUMBERS)
 _PERIOD = re.compile(
-    rf"\b(?P<n>\d+(?:\.\d+)?|(?:{_WORD})(?:[\s-](?:{_WORD}))?)\s*(?:\(\s*(?P<digits>\d+)\s*\))?[\s-]+"
+    rf"\b(?<!\d[.,])(?P<n>\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{_WORD})(?:[\s-](?:{_WORD}))?)\s*(?:\(\s*(?P<digits>\d+)\s*\))?[\s-]+"
     rf"(?:(?:business|calendar|working|consecutive|full)\s+)?(?P<unit>{TIMES})\b",
     re.IGNORECASE,
 )
@@ -77,7 +77,7 @@ def _days(found: "re.Match[str]") -> float | None:
         return None
     said = found["digits"] or found["n"]
     if said[0].isdigit():
-        return float(said) * each
+        return float(said.replace(",", "")) * each
     return sum(NUMBERS[word] for word in re.split(r"[\s-]", said.lower())) * each
 
 

@@ -24,6 +24,13 @@ def test_periods_are_days_however_they_are_written() -> None:
     assert measured(said, "period") == [30.0, 730.0, 365.0, 42.0]
 
 
+@given(st.integers(0, 10**12), st.booleans())
+def test_a_period_is_read_whole(count: int, grouped: bool) -> None:
+    said = f"{count:,}" if grouped else str(count)
+    assert measured(f"within {said} days", "period") == [count]
+    assert measured(f"within {said} weeks of it, in {said} days", "period") == [count * 7, count]
+
+
 def test_sums_and_shares_are_read_with_their_scale() -> None:
     assert measured("$1,000,000, US$2.5 million and EUR 300", "sum") == [1e6, 2.5e6, 300.0]
     assert measured("3% or 4.5 per cent of it", "share") == [3.0, 4.5]
