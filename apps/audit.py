@@ -424,7 +424,7 @@ def _moment(since: str | None) -> str:
         raise InputError(
             f"{since[:100]!r} is no moment.", "Write it as 2026-01-31 or 2026-01-31T12:00:00Z."
         ) from error
-    return found.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{found.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def _unreadable(place: Path, error: OSError) -> DataError:

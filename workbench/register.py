@@ -18,12 +18,12 @@ from lexloop.store.naming import named_document
 from lexloop.workbench.clauses import Actors, Clause, clauses, is_bare
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.timing import (
-    BUSINESS,
     DATED,
     Timing,
     day_of,
     event_key,
     first_day,
+    note_of,
     timings,
 )
 
@@ -244,7 +244,7 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
         "when": time.text,
         "event": time.event,
         "day": day,
-        "note": BUSINESS if day and time.business else "",
+        "note": note_of(time, day, days),
         "unless": unless,
         "sums": sums,
     }

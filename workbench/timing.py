@@ -13,7 +13,7 @@ _COUNT = rf"(?:\d{{1,4}}|{'|'.join(NUMBERS)}|an?)(?:[ -](?:{'|'.join(NUMBERS)}))
 _RUN = r"(?:[^,;.]|\.(?=\d))"
 _EVENT = rf"{_RUN}+(?:(?:, {_RUN}{{1,40}}){{1,4}}, (?:and|or|and/or) {_RUN}+)?"
 _SPAN = (
-    rf"(?P<count>{_COUNT})(?: ?\((?P<digits>\d{{1,4}})\))?[ -]"
+    rf"(?<!\d)(?<!\d[.,])(?P<count>{_COUNT})(?: ?\((?P<digits>\d{{1,4}})\))?[ -]"
     r"(?P<kind>(?:business|working|calendar|consecutive) )?"
     r"(?P<unit>(?:hour|day|week|month|year)s?['’]?)"
 )
@@ -87,6 +87,8 @@ _AFTER = ("after", "following")
 _ARTICLE = re.compile(r"^(?:the|such|its|this|that|an?) ", re.IGNORECASE)
 _OF_THE_DATE = re.compile(r"^(?:the )?(?:date|day) (?:of|on which|when) ", re.IGNORECASE)
 BUSINESS = "Business days: Monday to Friday are counted, holidays are not left out."
+LAST = "A calendar file has this without its day: the day after it is none."
+BEYOND = "This ends on no day: the years that are counted go from 1 to 9999."
 
 
 class Timing(NamedTuple):
@@ -226,6 +228,21 @@ def day_of(one: Timing, events: Mapping[str, date]) -> date | None:
         return _moved(at, -one.amount if one.before else one.amount, one.unit, one.business)
     except (OverflowError, ValueError):
         return None
+
+
+def note_of(one: Timing, day: date | None, events: Mapping[str, date]) -> str:
+    """Return what is to be known of the day that a timing comes to; "" for nothing.
+
+    Args:
+        one: A timing.
+        day: What ``day_of`` makes of it.
+        events: The days that it was given.
+    """
+    if day is None:
+        counted = one.amount and one.unit != "hour" and known(one.event, events)
+        return BEYOND if counted else ""
+    notes = [BUSINESS] if one.business else []
+    return " ".join([*notes, LAST] if day == date.max else notes)
 
 
 def _moved(at: date, amount: int, unit: str, business: bool) -> date:

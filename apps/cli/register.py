@@ -45,6 +45,7 @@ def register(
     """List who must, may or must not do what, by when, unless what, and where it says so."""
     from lexloop.apps.shapes.register import RegisterFormat, register_file
     from lexloop.workbench.register import Wanted
+    from lexloop.workbench.timing import BEYOND, LAST
 
     wanted = Wanted.of(only or (), actor, since or ())
     forms = {f".{form}": form for form in get_args(RegisterFormat)}
@@ -64,6 +65,9 @@ def register(
         write_whole(out, register_file(made, form))
         dated = sum(one.day is not None for one in made.entries)
         note(f"{len(made.entries)} entries, {dated} with a day, in {out}")
+        beyond = sum(one.note.endswith((LAST, BEYOND)) for one in made.entries)
+        if beyond and form == "ics":
+            note(f"{beyond} come to a day that no calendar can hold: tasks without a day.")
     if as_json:
         write_json(made.model_dump(mode="json"))
     elif not out:

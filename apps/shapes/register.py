@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from lexloop.apps.shapes.grid import Grid, as_file
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.workbench.register import Entry, Register
+from lexloop.workbench.timing import BEYOND
 
 RegisterFormat = Literal["csv", "xlsx", "md", "docx", "json", "ics"]
 _COLUMNS = (
@@ -20,11 +21,12 @@ _SUMMARY, _QUOTE = 120, 2_000
 
 
 def register_file(made: Register, form: RegisterFormat, title: str = "Register") -> bytes:
-    """Return a register as a file; a calendar has the entries that come to a day."""
+    """Return a register as a file; a calendar has the entries that come to a day, or beyond all."""
     if form == "json":
         return (made.model_dump_json(indent=1) + "\n").encode()
     if form == "ics":
-        return calendar([one for one in made.entries if one.day], datetime.now(UTC))
+        dated = [one for one in made.entries if one.day or one.note == BEYOND]
+        return calendar(dated, datetime.now(UTC))
     grid = Grid(title, _COLUMNS, [_row(one) for one in made.entries])
     return as_file(grid, form)
 
@@ -47,42 +49,50 @@ def _row(one: Entry) -> list[str]:
 
 
 def calendar(entries: list[Entry], at: datetime) -> bytes:
-    """Return entries that have a day as an iCalendar of whole days.
+    """Return entries as an iCalendar of whole days.
 
-    The same entry has the same UID each time, so that a calendar takes it for the one it has.
+    One whose day no calendar can hold is a task without a day; its ``note`` says why. The same
+    entry has the same UID each time, so that a calendar takes it for the one it has.
 
     Args:
-        entries: Each with its ``day``.
+        entries: Those to list.
         at: When the calendar is made.
     """
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Lexloop//Register//EN"]
-    for one in dict.fromkeys(_event(one, at) for one in entries):
+    for one in dict.fromkeys(_component(one, at) for one in entries):
         lines += one
     return "".join(
         f"{part}\r\n" for line in [*lines, "END:VCALENDAR"] for part in _folded(line)
     ).encode()
 
 
-def _event(one: Entry, at: datetime) -> tuple[str, ...]:
-    assert one.day is not None
+def _component(one: Entry, at: datetime) -> tuple[str, ...]:
+    held = one.day is not None and one.day < date.max
+    kind = "VEVENT" if held else "VTODO"
     known = f"{one.document}\n{one.section}\n{one.start}\n{one.end}\n{one.what}\n{one.when}"
     uid = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
     said = shortened(f"{one.who}: {one.what}" if one.who else one.what, _SUMMARY)
     where = ", ".join(filter(None, (one.document, one.section)))
-    told = (f"By when: {one.when}", *map("Unless or if: {}".format, one.unless), one.note)
+    on = f" = {one.day}" if one.day and not held else ""
+    told = (f"By when: {one.when}{on}", *map("Unless or if: {}".format, one.unless), one.note)
     text = [*told, f"{where}: “{shortened(one.quote, _QUOTE)}”"]
     return (
-        "BEGIN:VEVENT",
+        f"BEGIN:{kind}",
         f"UID:{uid}@lexloop",
         f"DTSTAMP:{at:%Y%m%dT%H%M%SZ}",
-        f"DTSTART;VALUE=DATE:{one.day:%Y%m%d}",
-        f"DTEND;VALUE=DATE:{one.day + timedelta(1):%Y%m%d}",
+        *(_whole_day(one.day) if one.day and held else ()),
         f"SUMMARY:{_escaped(said)}",
         f"DESCRIPTION:{_joined(text)}",
         f"LOCATION:{_escaped(where)}",
-        "TRANSP:TRANSPARENT",
-        "END:VEVENT",
+        *(("TRANSP:TRANSPARENT",) if held else ()),
+        f"END:{kind}",
     )
+
+
+def _whole_day(day: date) -> tuple[str, str]:
+    """Return when a day begins and ends, its year in four digits."""
+    first, following = (one.isoformat().replace("-", "") for one in (day, day + timedelta(1)))
+    return f"DTSTART;VALUE=DATE:{first}", f"DTEND;VALUE=DATE:{following}"
 
 
 def _joined(text: list[str]) -> str:

@@ -226,7 +226,7 @@ def _header(message: Parsed, name: str) -> str:
     written = (value for key, value in message.raw_items() if key.lower() == name.lower())
     value = _decoded(next(written, ""))
     if name == "Date":
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):
             return in_iso(parsedate_to_datetime(value))
     return value
 
@@ -259,8 +259,8 @@ def _in_charset(data: bytes, charset: str) -> str:
 
 def in_iso(moment: datetime) -> str:
     """Return a moment as its message shows it: ``2024-03-05 14:02 +01:00``."""
-    zone = moment.isoformat(timespec="minutes")[16:]
-    return f"{moment:%Y-%m-%d %H:%M} {zone}".rstrip()
+    written = moment.isoformat(" ", "minutes")
+    return f"{written[:16]} {written[16:]}".rstrip()
 
 
 def _name(part: Parsed) -> str:

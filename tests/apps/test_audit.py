@@ -285,7 +285,8 @@ def test_strangers_do_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("since", "count"),
-    [("2000-01-01", 3), ("2999-01-01T00:00:00+02:00", 0), (None, 3), ("2000-01-01T00:00Z", 3)],
+    [("2000-01-01", 3), ("2999-01-01T00:00:00+02:00", 0), (None, 3), ("2000-01-01T00:00Z", 3)]
+    + [("0001-01-01", 3), ("0500-02-28", 3), ("9999-12-31", 0)],
 )
 def test_lines_since_a_moment(tmp_path: Path, since: str | None, count: int) -> None:
     written(tmp_path, 3)

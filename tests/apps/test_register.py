@@ -19,6 +19,7 @@ import lexloop
 from lexloop.apps.shapes.grid import Grid, as_file
 from lexloop.apps.shapes.register import calendar, register_file
 from lexloop.workbench.register import Entry, Register
+from lexloop.workbench.timing import BEYOND, LAST
 
 Run = Callable[..., Any]
 LAW = """Harbour Act
@@ -167,6 +168,39 @@ def test_any_text_makes_a_calendar(who: str, quote: str) -> None:
     entry = HOSTILE.model_copy(update={"who": who, "quote": quote})
     at = datetime(2026, 1, 1, tzinfo=UTC)
     assert len(unfolded(calendar([entry], at))) == 14
+
+
+@given(st.lists(st.one_of(st.none(), st.sampled_from((date.min, date.max)), st.dates())))
+def test_any_days_make_a_calendar_that_lists_every_entry(days: list[date | None]) -> None:
+    entries = [
+        HOSTILE.model_copy(update={"day": day, "start": n, "note": "" if day else BEYOND})
+        for n, day in enumerate(days)
+    ]
+    made = Register(documents=[], unread=[], entries=entries)
+    lines = unfolded(register_file(made, "ics"))
+    held = [day for day in days if day and day < date.max]
+    assert lines.count("BEGIN:VEVENT") == lines.count("END:VEVENT") == len(held)
+    assert lines.count("BEGIN:VTODO") == lines.count("END:VTODO") == len(days) - len(held)
+    first = [line.removeprefix("DTSTART;VALUE=DATE:") for line in lines if "DTSTART" in line]
+    assert first == [f"{day.year:04}{day.month:02}{day.day:02}" for day in held]
+    assert len({line for line in lines if line.startswith("UID:")}) == len(days)
+    for form in ("csv", "json", "md"):
+        assert register_file(made, form)  # type: ignore[arg-type]
+
+
+def test_what_no_calendar_can_hold_is_told(run: Run, in_json: Run, law: Path) -> None:
+    out = law.parent / "register.ics"
+    given = ("--corpus", str(law), "--since", "the sale=9999-12-21")
+    last = in_json("register", *given)["entries"][0]
+    assert (last["day"], last["note"]) == ("9999-12-31", LAST)
+    result = run("register", *given, "--out", str(out))
+    assert result.exit_code == 0
+    assert "1 come to a day that no calendar can hold: tasks without a day." in result.stderr
+    lines = unfolded(out.read_bytes())
+    (told,) = [line for line in lines if line.startswith("DESCRIPTION:")]
+    assert "within 10 days of the sale = 9999-12-31" in told
+    beyond = in_json("register", "--corpus", law, "--since", "the sale=9999-12-31")["entries"][0]
+    assert (beyond["day"], beyond["note"]) == (None, BEYOND)
 
 
 @given(st.lists(st.lists(st.text(max_size=20), min_size=2, max_size=2), max_size=4))

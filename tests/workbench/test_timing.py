@@ -1,12 +1,24 @@
 """By when: what a clause says of it, and the day that it comes to."""
 
+import re
+from calendar import monthrange
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.workbench.timing import day_of, event_key, first_day, timings
+from lexloop.workbench.timing import (
+    BEYOND,
+    BUSINESS,
+    LAST,
+    Timing,
+    day_of,
+    event_key,
+    first_day,
+    note_of,
+    timings,
+)
 
 EVENTS = {"effective date": date(2026, 1, 31), "delivery": date(2026, 1, 30)}
 
@@ -92,6 +104,53 @@ def test_days_that_no_calendar_has_are_none() -> None:
     assert first_day("on the 1st day of March, 2003") == date(2003, 3, 1)
     (far,) = timings("within 9999 years after delivery")
     assert day_of(far, EVENTS) is None
+
+
+UNITS = ("day", "week", "month", "year")
+EDGES = (date.min, date(1, 1, 2), date(4, 2, 29), date(2024, 2, 29), date(9996, 2, 29), date.max)
+_days = st.one_of(st.sampled_from(EDGES), st.dates())
+
+
+@given(_days, st.integers(1, 9999), st.sampled_from(UNITS), st.booleans(), st.booleans())
+def test_any_period_from_any_day_comes_to_a_day_or_is_told(
+    at: date, amount: int, unit: str, before: bool, business: bool
+) -> None:
+    said = Timing("x", 0, 1, True, amount, unit, business, before, "delivery")
+    events = {"delivery": at}
+    day = day_of(said, events)
+    note = note_of(said, day, events)
+    if day is None:
+        assert note == BEYOND
+        return
+    assert (day < at) if before else (day > at)
+    assert (BUSINESS in note, LAST in note) == (business, day == date.max)
+    if unit == "day" and not business:
+        assert abs((day - at).days) == amount
+    if unit in ("month", "year"):
+        months = (day.year - at.year) * 12 + day.month - at.month
+        assert abs(months) == amount * (12 if unit == "year" else 1)
+        assert day.day == min(at.day, monthrange(day.year, day.month)[1])
+
+
+@pytest.mark.parametrize(
+    ("clause", "days"),
+    [
+        ("leave before 31 December 9999", [date.max]),
+        ("leave before 1 January 0001", [date.min]),
+        ("leave by February 29, 2023", []),
+        ("leave by February 29, 2024", [date(2024, 2, 29)]),
+        ("leave by 0000-01-01", []),
+        ("leave within 10,000 years after delivery", []),
+        ("leave within 99,999,999 days after delivery", []),
+        ("leave on 99,999,999 days' prior written notice", []),
+        ("leave within 1.5 months after delivery", []),
+    ],
+)
+def test_a_number_is_read_whole_or_not_at_all(clause: str, days: list[date]) -> None:
+    found = timings(clause)
+    assert [day for one in found if (day := day_of(one, EVENTS))] == days
+    for one in found:
+        assert not re.search(r"\d[.,]?$", clause[: one.start])
 
 
 @given(st.integers(1, 400), st.sampled_from(["day", "week", "month", "year"]))

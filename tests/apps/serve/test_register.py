@@ -71,6 +71,37 @@ def test_only_what_is_wanted_and_days(client: TestClient) -> None:
         ).status_code in (400, 422)
 
 
+DAYS = ("0001-01-01", "0004-02-29", "2024-02-29", "9999-12-21", "9999-12-30", "9999-12-31")
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_any_day_of_an_event_makes_a_calendar(client: TestClient, day: str) -> None:
+    query = {"format": "ics", "since": f"the sale={day}", "as_of": "any", "document": "open.txt"}
+    found = client.get("/api/collections/acts/register", headers=as_("ann"), params=query)
+    assert found.status_code == 200
+    lines = found.text.split("\r\n")
+    task = day >= "9999-12-21"
+    assert lines.count("BEGIN:VTODO") == task
+    assert lines.count("BEGIN:VEVENT") == (not task)
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_any_day_is_one_that_law_is_asked_of(client: TestClient, day: str) -> None:
+    force = ["old.txt", "open.txt"] if day < "2021" else ["open.txt"]
+    assert got(client, "acts/register", "bob", as_of=day)["documents"] == force
+    about = {"document": "open.txt", "label": "Article 1", "as_of": day}
+    assert got(client, "acts/versions", **about)["versions"]
+    assert got(client, "acts/compare", a="old.txt", b="open.txt", as_of=day)
+    body = {"question": "When must the owner tell the Office?", "as_of": day}
+    asked = client.post("/api/ask", json={**body, "collections": ["acts"]}, headers=as_("bob"))
+    assert asked.status_code == 200
+    assert asked.json()["as_of"] == day
+    path = f"/api/answers/{asked.json()['id']}/export"
+    for form in ("docx", "md", "eml"):
+        file = client.get(path, params={"format": form}, headers=as_("bob"))
+        assert file.status_code == 200, file.text
+
+
 @pytest.mark.parametrize("form", ["csv", "xlsx", "md", "docx", "json", "ics"])
 def test_files(client: TestClient, form: str) -> None:
     found = client.get(

@@ -57,6 +57,23 @@ On 4 March 2024 Ben Otter wrote:
 
 
 @pytest.mark.parametrize(
+    ("date", "shown"),
+    [
+        ("Mon, 1 Jan 0500 00:00:00 +0000", "0500-01-01 00:00 +00:00"),
+        ("Fri, 31 Dec 9999 23:59:59 -0000", "9999-12-31 23:59"),
+        ("Thu, 29 Feb 2024 12:00:00 +2359", "2024-02-29 12:00 +23:59"),
+        ("Thu, 29 Feb 2023 12:00:00 +0000", "Thu, 29 Feb 2023 12:00:00 +0000"),
+        *((said, said) for said in ("1 Jan 2024 00:00:00 +99999999999999999", "1 Jan 10000 1:00")),
+    ],
+)
+def test_any_date_is_shown_as_iso_has_it_or_as_it_is(date: str, shown: str) -> None:
+    data = b"From: a@example.org\nDate: " + date.encode() + b"\n\nThe fee is due.\n"
+    texts, skipped = found(data)
+    assert skipped == {}
+    assert f"Date: {shown}\n" in texts["a.eml"]
+
+
+@pytest.mark.parametrize(
     ("made", "date"), [(EmailMessage.as_bytes, "14:02 +01:00"), (as_outlook, "13:02 +00:00")]
 )
 def test_a_message_is_its_headers_and_its_text_with_what_it_quotes(
