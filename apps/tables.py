@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 from lexloop.core.configuration import data_folder
@@ -15,7 +15,6 @@ from lexloop.store.engine.address import is_address
 from lexloop.workbench.table.store import SUFFIX, TableStore
 
 FOLDER = "tables"
-_DAY_S = 86_400.0
 
 
 def absolute(corpus: str) -> str:
@@ -67,12 +66,18 @@ def holds_row(store: TableStore, is_of: Callable[[str, str, str], bool]) -> bool
         return any(is_of(info.owner, info.corpus, name) for name in store.named())
 
 
-def expire_tables(days: int) -> int:
-    """Delete the tables that nothing was written to for so many days; 0 keeps all."""
-    until, gone = time.time() - days * _DAY_S, 0
-    for store in every_table() if days else ():
+def expire_tables(until: datetime) -> int:
+    """Delete the tables that were made before a moment and not written to since.
+
+    Returns:
+        How many were deleted.
+    """
+    gone = 0
+    for store in every_table():
         with closing(store):
-            if store.file.stat().st_mtime < until:
+            written = store.file.stat().st_mtime
+            # the clock may have been set back when it was written to
+            if written < until.timestamp() and datetime.fromisoformat(store.info.created) < until:
                 try:
                     store.delete()
                     gone += 1

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,6 +56,16 @@ _END_OF_TIME, _AFTER_ALL = ("9999-12-31", ""), 2**62
 _EVERY = "SELECT turns.*, person FROM turns JOIN threads ON threads.id = turns.thread"
 _ALL_TURNS = f"{_EVERY} WHERE number > ? ORDER BY number"
 _AT_ONCE = 200
+_DELETE_OLD = """
+WITH used AS (
+    SELECT threads.id, updated, coalesce(max(number), 0) AS last
+    FROM threads LEFT JOIN turns ON thread = threads.id GROUP BY threads.id
+), dated AS (
+    SELECT id, max(updated) OVER (ORDER BY last) AS at FROM used WHERE updated <= ?
+)
+DELETE FROM threads WHERE id IN (SELECT id FROM dated WHERE at < ?)
+"""
+"""Numbers of turns only grow, whatever the clock says."""
 Change = Callable[[str, dict[str, Any]], Mapping[str, Any]]
 """Makes of a person's answer another, or returns it."""
 
@@ -214,11 +224,14 @@ class ThreadStore:
         tags: Sequence[str],
         begins: bool,
         allowed: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
-    ) -> None:
+    ) -> bool:
         """Keep an answer in its thread; not where that was deleted meanwhile.
 
         The thread is held to need the access tags that the answer was given with. ``allowed``
         returns what of the answer may be kept, as it is while nobody else writes.
+
+        Returns:
+            False if the thread was deleted meanwhile, and so nothing was kept.
         """
         with self._opened(make=True) as database, database:
             database.execute("BEGIN IMMEDIATE")
@@ -226,9 +239,10 @@ class ThreadStore:
                 "SELECT * FROM threads WHERE id = ?", (answer["thread"],)
             ).fetchone()
             if row is None and not begins:
-                return
+                return False
             held = _thread(row) if row is not None else None
             _write(database, person, allowed(answer) if allowed else answer, tags, held)
+        return True
 
     def rename(self, person: str, id: str, title: str) -> Thread:
         """Give a thread another title, on one line and not too long, and return it.
@@ -361,14 +375,15 @@ class ThreadStore:
             last = rows[-1]["number"]
             yield from rows
 
-    def expire(self, days: int) -> int:
-        """Delete the threads not used for so many days, and return how many; 0 keeps all."""
-        if not days:
-            return 0
-        until = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
+    def expire(self, until: datetime, now: datetime) -> int:
+        """Delete the threads that were last used before a moment, and return how many.
+
+        None is taken to be older than one that was used before it: an answer that was given while
+        the clock was set back is not old. One dated after ``now`` is kept, and tells nothing.
+        """
         with self._opened() as database:
             with database:
-                gone = database.execute("DELETE FROM threads WHERE updated < ?", (until,)).rowcount
+                gone = database.execute(_DELETE_OLD, (_stamp(now), _stamp(until))).rowcount
             if gone:
                 self._scrub(database)
         return gone
@@ -448,7 +463,11 @@ def _connected(place: Path) -> sqlite3.Connection:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return _stamp(datetime.now(UTC))
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 def _changed(row: sqlite3.Row, change: Change) -> dict[str, Any] | None:

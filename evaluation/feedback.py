@@ -5,7 +5,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -164,7 +164,8 @@ class FeedbackStore:
             database.execute("PRAGMA secure_delete = ON")
             with database:
                 database.execute("BEGIN IMMEDIATE")
-                rows = database.execute("SELECT answer_id, opinion FROM opinions").fetchall()
+                every = "SELECT answer_id, opinion FROM opinions ORDER BY rowid"
+                rows = database.execute(every).fetchall()
                 for id, text in rows:
                     held = self._read(text)
                     made = change(held)
@@ -179,16 +180,26 @@ class FeedbackStore:
             database.execute("VACUUM")
         return touched
 
-    def expire(self, days: int) -> int:
-        """Remove the opinions that are older than so many days, and return how many; 0 keeps all.
+    def expire(self, until: datetime, now: datetime) -> int:
+        """Remove the opinions from before a moment, and return how many.
+
+        None is taken to be older than one that was kept before it: an opinion that was given while
+        the clock was set back is not old. One dated after ``now`` is kept, and tells nothing.
 
         Raises:
             DataError: As ``rewrite``.
         """
-        if not days:
-            return 0
-        until = (datetime.now(UTC) - timedelta(days=days)).isoformat()
-        return len(self.rewrite(lambda one: None if one["at"] < until else one))
+        newest = datetime.min.replace(tzinfo=UTC)
+
+        def aged(opinion: dict[str, Any]) -> dict[str, Any] | None:
+            nonlocal newest
+            given = datetime.fromisoformat(opinion["at"])
+            if given > now:
+                return opinion
+            newest = max(newest, given)
+            return None if newest < until else opinion
+
+        return len(self.rewrite(aged))
 
     def _read(self, text: str) -> dict[str, Any]:
         try:

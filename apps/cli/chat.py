@@ -236,8 +236,11 @@ class _Conversation:
             raise
         record = answer_record(state, settings, self._session.hosts, candidates=True)
         self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
-        print_answer({**self._last, "degraded": self._not_told_yet()}, self._session)
-        self._store.keep(_LOCAL, self._last, settings.access.tags, begins=True)
+        # kept before it is shown: what was read must still be there if the terminal closes now
+        try:
+            self._store.keep(_LOCAL, self._last, settings.access.tags, begins=True)
+        finally:
+            print_answer({**self._last, "degraded": self._not_told_yet()}, self._session)
 
     def _not_told_yet(self) -> list["Degradation"]:
         """Return what the last answer had to do without; of the index only what is new."""

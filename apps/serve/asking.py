@@ -401,18 +401,23 @@ class Asking:
         record = run.record(self.hosts)
         documents = found_documents(chain(record["citations"], record["near"], record["passages"]))
         self.audit.note(run.person.name, "answer", id=run.id, documents=documents)
-        if run.kept:
-            try:
-                allowed = partial(self.collections.kept, run.person)
-                self.store.keep(run.person.name, record, run.person.tags, run.begins, allowed)
-            except DataError as error:
-                if error.what != self._unkept:  # the same once: every record says it, too
-                    _log.error("Answers are not kept: %s", error)
-                    self._unkept = error.what
-                lost = {"node": "thread", "wanted": "the answer kept", "used": "nothing"}
-                why = "It cannot be written; the server's log says why."
-                record["degraded"] = [*record["degraded"], {**lost, "reason": why}]
+        if run.kept and (why := self._keep(run, record)):
+            lost = {"node": "thread", "wanted": "the answer kept", "used": "nothing", "reason": why}
+            record["degraded"] = [*record["degraded"], lost]
         return record
+
+    def _keep(self, run: Run, record: Mapping[str, Any]) -> str:
+        """Keep an answer in its conversation, and return why it is not kept; "" if it is."""
+        allowed = partial(self.collections.kept, run.person)
+        try:
+            if self.store.keep(run.person.name, record, run.person.tags, run.begins, allowed):
+                return ""
+        except DataError as error:
+            if error.what != self._unkept:  # the same once: every record says it, too
+                _log.error("Answers are not kept: %s", error)
+                self._unkept = error.what
+            return "It cannot be written; the server's log says why."
+        return "The conversation was deleted meanwhile."
 
     async def passages(
         self, person: Person, query: str, names: Sequence[str], **changes: Any

@@ -12,6 +12,7 @@ from fake_openai import ANSWER, KEY, FakeOpenAI, Reply
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
 from lexloop.apps.threads import ThreadStore
+from lexloop.core.errors import DataError
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
@@ -79,6 +80,38 @@ def test_a_thread_is_not_resumed_by_who_may_see_less(
         assert "answered with access tags" in refused.stderr
         assert "yacht" not in refused.stdout + refused.stderr
     assert "within 3 days" in run(*kept, "--tag", "board", stdin="/sources\n").stdout
+
+
+def test_an_answer_is_kept_before_it_is_shown(
+    run: Run, kept: tuple[str, ...], threads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has read it finds it again, though the process ended while it was printed."""
+    found: list[int] = []
+
+    def killed(*_: object) -> None:
+        with closing(ThreadStore(threads)) as store:
+            found.append(store.count("my own"))
+        raise SystemExit(9)
+
+    monkeypatch.setattr("lexloop.apps.cli.chat.print_answer", killed)
+    assert run(*kept, stdin=f"{FIRST}\n").exit_code == 9
+    assert found == [1]
+    monkeypatch.undo()
+    resumed = run(*kept, stdin="/sources\n").stdout
+    assert f"Last: {FIRST}" in resumed
+    assert "law.txt" in resumed
+
+
+def test_an_answer_that_cannot_be_kept_is_shown_all_the_same(
+    run: Run, kept: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> bool:
+        raise DataError("The disk is full.", "Make room.")
+
+    monkeypatch.setattr(ThreadStore, "keep", full)
+    result = run(*kept, stdin=f"{FIRST}\n")
+    assert "Passed" in result.stdout
+    assert "The disk is full." in result.stderr
 
 
 def test_a_conversation_without_a_name_gets_one_and_is_private(

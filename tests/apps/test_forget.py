@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from answers import record
 
 from lexloop.apps import forgetting
 from lexloop.apps.homes import home_of
+from lexloop.apps.retention import LOOKED
 from lexloop.apps.shapes.record import Answer
 from lexloop.apps.threads import ThreadStore
 from lexloop.apps.withdrawing import NOTE
@@ -333,9 +335,13 @@ def test_what_is_older_than_allowed_goes_when_a_chat_begins(
     with closing(sqlite3.connect(data / "threads.sqlite")) as database, database:
         database.execute("UPDATE threads SET updated = ?", (long_ago,))
     days = ("--set", "retention.threads_days=30")
+    last_look = data / LOOKED
     asked = ("chat", "--corpus", str(laws), "--thread", "new")
     assert run(*asked, stdin=f"{OF_CATS}\n").exit_code == 0
     assert answers_with(kept, CANARY)
+    assert run(*asked, *days, stdin="").exit_code == 0
+    assert answers_with(kept, CANARY)  # at first sight nothing goes
+    last_look.write_text((datetime.now(UTC) - timedelta(days=1)).isoformat())
     assert run(*asked, *days, stdin="").exit_code == 0
     with closing(ThreadStore(data / "threads.sqlite")) as store:
         assert [one["thread"] for _, one in store.every()] == ["new"]
@@ -343,6 +349,7 @@ def test_what_is_older_than_allowed_goes_when_a_chat_begins(
     assert len(opinions.all()) == 2
     aged = {"at": long_ago}
     opinions.rewrite(lambda one: one | aged if CANARY in one["comment"] else one)
+    last_look.write_text((datetime.now(UTC) - timedelta(days=1)).isoformat())
     assert run(*asked, "--set", "retention.feedback_days=1", stdin="").exit_code == 0
     assert [one.question for one in opinions.all()] == [OF_CATS]
     assert b"it is the" not in opinions.file.read_bytes()

@@ -14,6 +14,7 @@ from servers import QUESTION, asked, client_of, events, model_settings, person, 
 from lexloop.apps.offered import EMBEDDED_ALONE
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.record import Answer
+from lexloop.apps.threads import ThreadStore
 
 STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
 
@@ -174,6 +175,26 @@ def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
         assert asked(client)["degraded"] == [lost]
     assert caplog.text.count("not kept") == 1
     assert (tmp_path / "server.sqlite").read_text().startswith("this is no database")
+
+
+def test_an_answer_of_a_conversation_that_was_deleted_meanwhile_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+    keep = ThreadStore.keep
+
+    def deleted_first(store: ThreadStore, person: str, answer: Any, *given: Any) -> bool:
+        if not given[1]:
+            store.delete(person, answer["thread"])
+        return keep(store, person, answer, *given)
+
+    monkeypatch.setattr(ThreadStore, "keep", deleted_first)
+    with served() as address, client_of(address) as client:
+        first = asked(client)
+        (lost,) = asked(client, thread=first["thread"])["degraded"]
+        assert (lost["wanted"], lost["used"]) == ("the answer kept", "nothing")
+        assert lost["reason"] == "The conversation was deleted meanwhile."
+        assert client.get("/threads").json() == {"threads": []}
 
 
 def test_what_an_operator_revokes_closes_old_conversations(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from servers import as_, client_of, people, served
 
 from lexloop.apps.forgetting import Orders
 from lexloop.apps.homes import home_of
+from lexloop.apps.retention import LOOKED
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.apps.threads import FILE_NAME, ThreadStore
@@ -228,6 +230,7 @@ def test_old_conversations_go_at_the_start(tmp_path: Path) -> None:
     with database:
         database.execute("UPDATE threads SET updated = '2020-01-01T00:00:00.000+00:00'")
     database.close()
+    (tmp_path / LOOKED).write_text((datetime.now(UTC) - timedelta(days=1)).isoformat())
     with running(tmp_path, Settings(**{"retention.threads_days": 30})) as client:
         for _ in range(600):
             if not client.get("/threads").json():
