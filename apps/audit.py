@@ -388,7 +388,8 @@ def raw_lines(place: Path, since: str | None = None) -> Iterator[bytes]:
 
     Args:
         place: A folder or a file.
-        since: The first day or moment, in ISO 8601; of no zone it is in UTC.
+        since: The first day or moment, in ISO 8601; of no zone it is in UTC. All lines from the
+            first that is no earlier are given, whatever the clock said later.
 
     Raises:
         InputError: ``since`` is no moment.
@@ -398,7 +399,9 @@ def raw_lines(place: Path, since: str | None = None) -> Iterator[bytes]:
     try:
         for _, _, raw in _lines(place):
             line = Line.of(raw) if first else None
-            if line is None or str(line.entry.get("at", "")) >= first:
+            if line is not None and str(line.entry.get("at", "")) >= first:
+                first = ""
+            if line is None or not first:
                 yield raw
     except OSError as error:
         raise _unreadable(place, error) from error

@@ -17,15 +17,18 @@ from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import say
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import SettingsError, need_extra
+from lexloop.core.files import write_text
 
 if TYPE_CHECKING:
     from lexloop.apps.serve.settings import ServerSettings
 
-NEEDED = ("fastapi", "limits", "mcp", "python_multipart", "sse_starlette", "uvicorn")
+NEEDED = ("fastapi", "mcp", "python_multipart", "sse_starlette", "uvicorn")
 """The packages of the extra ``serve``."""
 _TRIED = 20
 _BACKLOG = 2048
 _FILES = 65_536
+_HOLDER, _MOST_HOLDER = "serving", 200
+"""The file in which a server says which one it is, and the most characters of it."""
 
 
 @options.taking(*options.ANSWER)
@@ -76,7 +79,7 @@ def serve(
         tags=settings.access.tags or None,
     )
     server.check_guarded(anyone)
-    with _listening(server) as listening, _alone_in(data_folder()):
+    with _listening(server) as listening, _alone_in(data_folder(), _where(server, listening)):
         _run(server, settings, options.chosen_connection(context.params), listening, open_page)
 
 
@@ -115,7 +118,7 @@ def _run(
     _open_as_many_files_as_may_be()
     app = create_app(server, settings, connection)
     say_where_text_goes(app.state.serving.asking.hosts)
-    address = _address(server.host, listening.getsockname()[1])
+    address = _where(server, listening)
     said = "with a key" if server.with_people else "without a key"
     say(f"Lexloop serves {address} ({said}). Ctrl-C ends it.")
     if show:
@@ -126,8 +129,12 @@ def _run(
 
 
 @contextmanager
-def _alone_in(data: Path) -> Iterator[None]:
+def _alone_in(data: Path, address: str) -> Iterator[None]:
     """Hold the data folder inside; the hold ends with the process, however that ends.
+
+    Args:
+        data: The folder. Its lock is that of every version.
+        address: Of this server, which is told to one that finds the folder held.
 
     Raises:
         SettingsError: Another server holds it: each would undo what the other keeps.
@@ -141,10 +148,20 @@ def _alone_in(data: Path) -> Iterator[None]:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise SettingsError(
-                    f"Another server keeps its sessions and conversations in {data}.",
+                    f"Another server keeps its sessions and conversations in {data}"
+                    f"{_holder(data)}.",
                     "End it, or set LEXLOOP_DATA_DIR to a folder of this server's own.",
                 ) from error
+            write_text(data / _HOLDER, f"process {os.getpid()}, {address}")
         yield
+
+
+def _holder(data: Path) -> str:
+    """Return what the server that holds a folder says of itself; "" if it says nothing."""
+    try:
+        return f" ({(data / _HOLDER).read_text(encoding='utf-8')[:_MOST_HOLDER]})"
+    except (OSError, ValueError):
+        return ""
 
 
 def _open_as_many_files_as_may_be() -> None:
@@ -206,6 +223,10 @@ def _next_free(host: str, port: int) -> int | None:
             continue
         return other
     return None
+
+
+def _where(server: "ServerSettings", listening: socket.socket) -> str:
+    return _address(server.host, listening.getsockname()[1])
 
 
 def _address(host: str, port: int) -> str:

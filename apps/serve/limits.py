@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,14 +11,12 @@ from functools import partial
 from typing import TypeVar
 
 import anyio
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 
 from lexloop.core.errors import LexloopError, Overloaded, RateExceeded
 from lexloop.core.running import Abandoned, giving_way
 
 T = TypeVar("T")
+_MINUTE_S = 60.0
 
 
 async def ahead(source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
@@ -48,13 +47,17 @@ async def ahead(source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
 class Rates:
     """Counts, for each person, of what was done in the last minute.
 
+    The clock is the monotonic one: whoever was counted while the other was ahead would be kept out
+    until that time has come.
+
     Args:
         per_minute: The most of it, for each kind of doing.
     """
 
     def __init__(self, **per_minute: int) -> None:
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._most = {kind: RateLimitItemPerMinute(most) for kind, most in per_minute.items()}
+        self._most, self._lock = per_minute, threading.Lock()
+        self._counted: dict[tuple[str, str], deque[float]] = {}
+        self._swept = time.monotonic()
 
     def count(self, kind: str, who: str) -> None:
         """Count one more.
@@ -62,12 +65,21 @@ class Rates:
         Raises:
             RateExceeded: It would be one too many.
         """
-        most = self._most[kind]
-        if not self._limiter.hit(most, kind, who):
-            raise RateExceeded(
-                f"More than {most.amount} {kind} came from you within a minute.",
-                "Wait a moment and try again.",
-            )
+        most, now = self._most[kind], time.monotonic()
+        with self._lock:
+            if now - self._swept >= _MINUTE_S:
+                self._swept = now
+                self._counted = {w: t for w, t in self._counted.items() if t[-1] > now - _MINUTE_S}
+            times = self._counted.setdefault((kind, who), deque())
+            while times and times[0] <= now - _MINUTE_S:
+                times.popleft()
+            if len(times) < most:
+                times.append(now)
+                return
+        raise RateExceeded(
+            f"More than {most} {kind} came from you within a minute.",
+            "Wait a moment and try again.",
+        )
 
 
 class Places:

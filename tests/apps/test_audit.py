@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -285,12 +286,38 @@ def test_strangers_do_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("since", "count"),
-    [("2000-01-01", 3), ("2999-01-01T00:00:00+02:00", 0), (None, 3), ("2000-01-01T00:00Z", 3)]
-    + [("0001-01-01", 3), ("0500-02-28", 3), ("9999-12-31", 0)],
+    [
+        ("2000-01-01", 3),
+        ("2999-01-01T00:00:00+02:00", 0),
+        (None, 3),
+        ("2000-01-01T00:00Z", 3),
+        ("0001-01-01", 3),
+        ("0500-02-28", 3),
+        ("9999-12-31", 0),
+    ],
 )
 def test_lines_since_a_moment(tmp_path: Path, since: str | None, count: int) -> None:
     written(tmp_path, 3)
     assert len([*raw_lines(tmp_path, since)]) == count
+
+
+def test_no_line_is_left_out_because_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock(datetime):
+        said = iter(datetime(year, 6, 1, tzinfo=UTC) for year in (2025, 2026, 1970, 2026))
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> "Clock":
+            at = next(cls.said)
+            return cls(at.year, at.month, at.day, tzinfo=tz)
+
+    monkeypatch.setattr(audit, "datetime", Clock)
+    written(tmp_path / "log", 4)
+    lines = [*raw_lines(tmp_path / "log", "2026-01-01")]
+    assert [json.loads(raw)["n"] for raw in lines] == [2, 3, 4]
+    (tmp_path / "export.jsonl").write_bytes(b"".join(lines))
+    assert verified(tmp_path / "export.jsonl").faults == ()
 
 
 @pytest.mark.parametrize("since", ["", "yesterday", "2026-13-01", "0001-01-01T00:00:00+14:00"])

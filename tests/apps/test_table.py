@@ -63,12 +63,12 @@ def test_a_table_is_written_and_gone_on_with(run: Run, contracts: Path, tmp_path
     assert [line["Document"] for line in lines] == ["lease.txt", "loan.txt"]
     assert "Rent" in lines[0]["Quote"] or "$4,000" in lines[0]["Quote"]
     # the second run adds a question, and keeps what there is
-    [store] = every_table()
+    [_] = every_table()
     before = store.keys()
     store.close()
     again = run("table", str(contracts), "--question", ASKED, "--question", "What is the sum?")
     assert again.exit_code == 0, again.output
-    [store] = every_table()
+    [_] = every_table()
     assert before.items() <= store.keys().items()
     store.close()
     refused = run("table", str(contracts), "--question", ASKED, "--out", str(out))
@@ -189,6 +189,6 @@ def test_tables_that_nobody_used_expire(contracts: Path, run: Run) -> None:
     before = datetime.now(UTC)
     run("table", str(contracts), "--question", ASKED)
     assert expire_tables(before) == 0
-    [store] = every_table()
+    [_] = every_table()
     assert expire_tables(datetime.now(UTC) + timedelta(days=1)) == 1
     assert not [*every_table()]

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 from servers import QUESTION, as_, client_of, eventually, model_settings, person, served
 
 from lexloop.apps.offered import EMBEDDED_ALONE
-from lexloop.apps.serve.limits import Lines, Queue, ahead
+from lexloop.apps.serve.limits import Lines, Queue, Rates, ahead
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core.errors import Overloaded
+from lexloop.core.errors import Overloaded, RateExceeded
 from lexloop.core.running import Abandoned, give_way
 
 
@@ -240,3 +241,28 @@ async def test_work_does_not_wait_for_a_slow_reader() -> None:
     with pytest.raises(ValueError, match="at the end"):
         await anext(stream)
     assert (got, ended) == ([0, 1, 2], True)
+
+
+def test_rates_are_counted_by_a_clock_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, ahead = [1000.0], [10.0**9]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "time", lambda: now[0] + ahead[0])
+    rates = Rates(questions=2, requests=1)
+    rates.count("questions", "ann")
+    now[0] += 30
+    rates.count("questions", "ann")
+    rates.count("questions", "bob")
+    rates.count("requests", "ann")
+    with pytest.raises(RateExceeded, match="More than 2 questions came from you within a minute"):
+        rates.count("questions", "ann")
+    ahead[0] = 0.0  # the wall clock is set right, thirty years back
+    now[0] += 29.5
+    with pytest.raises(RateExceeded):
+        rates.count("questions", "ann")
+    now[0] += 0.5  # a minute after the first
+    rates.count("questions", "ann")
+    with pytest.raises(RateExceeded):
+        rates.count("questions", "ann")
+    now[0] += 120
+    for _ in range(2):
+        rates.count("questions", "ann")

@@ -1,5 +1,6 @@
 """Who asks: keys, sessions, a proxy's header, and what each of them may see."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,26 @@ def test_a_session_outlasts_the_server_but_not_its_key(tmp_path: Path) -> None:
     assert People(ServerSettings.of({"people": changed}), file).identified({}, "", token) is None
     People(ServerSettings.of(TWO), file).end_session(token)
     assert People(ServerSettings.of(TWO), file).identified({}, "127.0.0.1", token) is None
+
+
+def test_a_session_lasts_no_longer_because_the_clock_was_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours = ServerSettings.of(TWO).session_hours
+    known = People(ServerSettings.of(TWO), tmp_path / "sessions.json")
+    right = time.time()
+    monkeypatch.setattr(time, "time", lambda: right + 10 * 365 * 86_400)
+    ahead = known.open_session("key-ann")
+    assert known.identified({}, "", ahead) is not None
+    monkeypatch.setattr(time, "time", lambda: right)
+    assert known.identified({}, "", ahead) is None
+    token = known.open_session("key-ann")  # nobody is locked out
+    monkeypatch.setattr(time, "time", lambda: right - 86_400 * 365)
+    assert known.identified({}, "", token) is None
+    monkeypatch.setattr(time, "time", lambda: right + hours * 3600 - 1)
+    assert known.identified({}, "", token) is not None
+    monkeypatch.setattr(time, "time", lambda: right + hours * 3600)
+    assert known.identified({}, "", token) is None
 
 
 def test_who_signed_out_stays_out_though_the_disk_was_full(tmp_path: Path) -> None:

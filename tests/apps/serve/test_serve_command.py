@@ -101,6 +101,7 @@ def test_the_sample_is_served_with_what_a_user_must_know_and_by_no_second_server
             pass
         said = " ".join(str(refused.value).split())
         assert "Another server keeps its sessions and conversations in" in said
+        assert f"(process {server.pid}, {server.address})" in said
         assert "set LEXLOOP_DATA_DIR" in said
         assert server.get("health")["status"] == "ok"
         assert "Traceback" not in server.log

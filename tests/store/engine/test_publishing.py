@@ -156,6 +156,15 @@ def test_the_right_of_a_writer_that_was_killed_here_is_free_at_once(
         assert _documents(engine_address) == ["new.txt"]
 
 
+def test_a_right_that_was_taken_while_a_clock_was_ahead_locks_nobody_out(
+    engine_address: str, laws: tuple[Path, Path]
+) -> None:
+    push_index(laws[0], engine_address, Letters())
+    _put_lease(engine_address, "another:1:0", time.time() + 10 * 365 * 86_400)
+    push_index(laws[1], engine_address, Letters())
+    assert _documents(engine_address) == ["new.txt"]
+
+
 def test_what_a_reader_holds_stays_until_it_is_released(
     engine_address: str, laws: tuple[Path, Path]
 ) -> None:
