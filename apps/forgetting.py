@@ -27,7 +27,7 @@ from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.apps.withdrawing import NOTE, Traces, withdrawn, without
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import CorpusError, DataError, LexloopError, NotFoundError, need_extra
-from lexloop.core.files import MANIFEST, cache_folder, is_index, write_text
+from lexloop.core.files import MANIFEST, cache_folder, is_index, sync, write_text
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.core.text_cache import TextCache
@@ -256,6 +256,7 @@ class Orders:
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_text(self._file(order), json.dumps(record))
+            sync(self._folder)
         except OSError as error:
             raise DataError(
                 f"What is to be forgotten cannot be noted in {self._folder}: {error}.",

@@ -156,6 +156,7 @@ class UploadStore:
                 folder = home_of(self._root, owner) / wanted
                 folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 folder.mkdir(mode=0o700)
+                _sync_up(folder, self._root.parent)
         return Uploaded(wanted, folder)
 
     def delete(self, one: Uploaded) -> None:
@@ -167,6 +168,7 @@ class UploadStore:
         gone = one.folder.with_name(f"{GONE}{secrets.token_hex(8)}")
         with self._lock, on_disk(one.name):
             one.folder.rename(gone)
+            sync(gone.parent)  # what was deleted must not come back when the power fails
         shutil.rmtree(gone, ignore_errors=True)
 
     def reserve(self, one: Uploaded, size: int) -> None:
@@ -234,6 +236,8 @@ class UploadStore:
                 place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 move(file.path, place)
                 added.append(file.name)
+            for folder in {(one.documents / name).parent for name in added}:
+                _sync_up(folder, one.folder)
         return added, refused
 
     def remove(self, one: Uploaded, file: str) -> None:
@@ -248,6 +252,7 @@ class UploadStore:
             one.mark()
             place = one.documents / file
             place.unlink()
+            sync(place.parent)
             one.mark()  # an index that is being made may have read it still
             for parent in place.relative_to(one.documents).parents:
                 with suppress(OSError):  # goes only where it is empty
@@ -443,6 +448,18 @@ def _hindrance(top: Path, place: Path, replace: bool) -> str:
     if any(parent.is_file() for parent in place.parents if parent.is_relative_to(top)):
         return "There is a file where its folder would be."
     return _THERE if place.exists() and not replace else ""
+
+
+def _sync_up(folder: Path, top: Path) -> None:
+    """Flush the names in a folder and in those above it, up to and including ``top``.
+
+    Raises:
+        OSError: One of them cannot be flushed.
+    """
+    for place in (folder, *folder.parents):
+        sync(place)
+        if place == top:
+            return
 
 
 def _folders(place: Path) -> list[Path]:

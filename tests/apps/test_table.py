@@ -63,12 +63,12 @@ def test_a_table_is_written_and_gone_on_with(run: Run, contracts: Path, tmp_path
     assert [line["Document"] for line in lines] == ["lease.txt", "loan.txt"]
     assert "Rent" in lines[0]["Quote"] or "$4,000" in lines[0]["Quote"]
     # the second run adds a question, and keeps what there is
-    [_] = every_table()
+    [store] = every_table()
     before = store.keys()
     store.close()
     again = run("table", str(contracts), "--question", ASKED, "--question", "What is the sum?")
     assert again.exit_code == 0, again.output
-    [_] = every_table()
+    [store] = every_table()
     assert before.items() <= store.keys().items()
     store.close()
     refused = run("table", str(contracts), "--question", ASKED, "--out", str(out))

@@ -588,6 +588,7 @@ def _connected(file: Path) -> sqlite3.Connection:
         database.execute("PRAGMA secure_delete = ON")
         with suppress(sqlite3.OperationalError):  # earlier versions kept a log that readers write
             database.execute("PRAGMA journal_mode = DELETE").fetchone()
+        database.execute("PRAGMA synchronous = FULL")  # a correction outlasts a power cut, too
         if known:
             return database
         with database:

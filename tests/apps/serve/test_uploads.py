@@ -107,6 +107,37 @@ def test_a_disk_that_refuses_leaves_what_was_there(
     assert one.files() == ["act.txt"]
 
 
+def test_what_was_acknowledged_outlasts_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of each name that changed is flushed after the change, before anybody is told."""
+    flushed: list[Path] = []
+    fsync = os.fsync
+
+    def noted(handle: int) -> None:
+        fsync(handle)
+        flushed.append(Path(os.readlink(f"/proc/self/fd/{handle}")))
+
+    def since_last(*wanted: Path) -> bool:
+        known, flushed[:] = {*flushed}, []
+        return known >= {*wanted}
+
+    monkeypatch.setattr(os, "fsync", noted)
+    root = tmp_path / "collections"
+    store = UploadStore(root)
+    one = store.make("ann", "Mine")
+    assert since_last(one.folder, root / "ann", root, tmp_path)
+    (tmp_path / "a").write_bytes(LAW)
+    store.put(one, [Received("of/old/act.txt", tmp_path / "a")], replace=False)
+    documents = one.documents
+    assert since_last(documents / "of" / "old", documents / "of", documents, one.folder)
+    (documents / "of" / "old" / "other.txt").write_bytes(LAW)
+    store.remove(one, "of/old/act.txt")
+    assert since_last(documents / "of" / "old", one.folder)
+    store.delete(one)
+    assert since_last(root / "ann")
+
+
 def test_one_person_may_store_so_much(tmp_path: Path) -> None:
     store = UploadStore(tmp_path / "collections", most_bytes=2 * len(LAW))
     first, second = store.make("ann", "First"), store.make("ann", "Second")
