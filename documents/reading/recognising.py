@@ -10,7 +10,6 @@ import io
 import math
 import os
 import re
-import resource
 import shutil
 import subprocess
 from bisect import bisect_left, bisect_right
@@ -271,9 +270,7 @@ def _rapid(picture: "Image") -> Iterator[list[Word]]:
 
 @cache
 def _reader() -> Any:
-    """Return RapidOCR, loaded once in a process, which gets the memory that it needs."""
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    """Return RapidOCR, loaded once in a process."""
     import rapidocr
 
     held = Path(rapidocr.__file__).parent / "models"

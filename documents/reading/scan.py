@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SCANS = 1000
 """Pages of one file that are recognised, each of which may take a minute."""
+_MOST_VAIN = 50
+"""Pages in a row without any text, after which the rest of a file is not tried."""
 _ASCENT, _DESCENT = 0.95, 0.22
 _SIZES = 1.15
 """Sizes of fonts are as the text's, or so many times larger or smaller: they are estimates."""
@@ -34,15 +36,24 @@ def read_scans(
     """Recognise pages, which are numbered from 0, and put them into ``sheets``.
 
     Yields:
-        A mark before the first and behind each, and each that cannot be read.
+        A mark before the first and behind each, each that cannot be read, and how many were not
+        tried because too many before them held no text.
     """
+    vain = 0
     yield PageRead(0, len(numbers))
     for done, number in enumerate(numbers, 1):
+        vain += 1
         try:
             sheets[number] = _sheet(*draw(number), number)
+            vain = 0 if sheets[number].segments else vain
         except CorpusError as error:
             yield SkippedSource(name, f"Page {number + 1} of {name} cannot be read. {error.what}")
         yield PageRead(done, len(numbers))
+        if vain == _MOST_VAIN and done < len(numbers):
+            left = len(numbers) - done
+            why = f"the {vain} before them hold no text"
+            yield SkippedSource(name, f"{left} pages of {name} were not tried: {why}.")
+            return
 
 
 def even(sheets: Sequence[Sheet]) -> None:

@@ -297,6 +297,9 @@ def _set_alarm(seconds: float) -> None:
 def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
     data = read_file(Path(asked["path"]), asked["sha256"], limits)
     for found in read_bytes(data, asked["name"], limits, tuple(asked["start"])):
+        if isinstance(found, PageRead):  # pages are drawn with the memory that reading them gets
+            _, most = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
         if isinstance(found, (Part, PageRead)):
             _set_alarm(limits.seconds if isinstance(found, Part) else limits.page_seconds)
         yield to_frame(found)

@@ -1,5 +1,6 @@
 """Text read off pictures of pages: drawn here, and recognised for real."""
 
+import io
 import shutil
 import struct
 import zlib
@@ -15,7 +16,7 @@ from scans import SAID, drawn, in_pdf, saved
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, boxes_of, sure_of
-from lexloop.documents.reading import image, pdf, recognising
+from lexloop.documents.reading import image, pdf, recognising, scan
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars
@@ -133,6 +134,35 @@ def test_a_scan_of_many_pages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     (document,), skipped = read(in_pdf(page, page, page), "fax.pdf")
     assert document.text == "Birds are free.\n"
     assert skipped == ["Pages 2-3 of fax.pdf hold no text (images?). Only 1 are recognised."]
+
+
+def test_a_scan_without_text_is_given_up_and_one_with_some_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pages that show much and say nothing would take hours."""
+    monkeypatch.setattr(scan, "_MOST_VAIN", 2)
+    text, blank = drawn(), Image.new("L", (1100, 700), 255)
+    made = io.BytesIO()
+    text.save(made, "TIFF", save_all=True, append_images=[blank, text, blank, blank, text, text])
+    (document,), skipped = read(made.getvalue(), "a.tif")
+    assert document.text.split() == (SAID * 2).split()
+    assert skipped == ["2 pages of a.tif were not tried: the 2 before them hold no text."]
+    made = io.BytesIO()
+    blank.save(made, "TIFF", save_all=True, append_images=[blank])
+    with pytest.raises(CorpusError, match="None of its 2 pages holds text"):
+        read(made.getvalue(), "a.tif")
+
+
+def test_a_page_is_drawn_with_the_memory_that_reading_it_gets(tmp_path: Path) -> None:
+    page = Image.new("RGBA", (7000, 7000), "white")
+    page.paste(drawn().convert("RGBA").resize((7000, 4455)))
+    (tmp_path / "law.png").write_bytes(saved(page, compress_level=1))
+    files = hash_sources(tmp_path, list_sources(tmp_path)[0])[0]
+    (loaded,) = read_files(files, Sidecars())
+    assert ([one.text for one in loaded.documents], loaded.skipped) == ([SAID], ())
+    few = Limits(recognising=Limits().memory)  # what it had before it was a scan is too little
+    (loaded,) = read_files(files, Sidecars(), limits=few)
+    assert (loaded.documents, len(loaded.skipped)) == ((), 1)
 
 
 def test_without_an_engine_it_is_said_what_would_read_a_page(
