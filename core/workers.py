@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import IO, Any, ParamSpec, Self, TypeVar
 
 from lexloop.core.errors import LexloopError
 
@@ -63,7 +63,7 @@ class WorkerProcess:
         self.fit = True
         """True while it can be given another request."""
         self._partial: list[bytes] = []
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+        self._errors = _scratch_file()
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-P", "-m", "lexloop.core.workers", module, *arguments],
@@ -206,6 +206,21 @@ class WorkerPool:
                 return
             self._all.discard(worker)
         worker.close()
+
+
+def _scratch_file() -> IO[bytes]:
+    """Return a file of no name; in memory if no folder for temporary files can be written.
+
+    Raises:
+        LexloopError: There can be neither.
+    """
+    try:
+        return tempfile.TemporaryFile()
+    except OSError as error:
+        if sys.platform != "linux":
+            what = f"No worker can be started: {error}."
+            raise LexloopError(what, "Set TMPDIR to a folder that can be written.") from error
+        return os.fdopen(os.memfd_create("lexloop-worker"), "w+b")
 
 
 def encode(frame: Frame) -> bytes:

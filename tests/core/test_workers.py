@@ -1,9 +1,12 @@
 """Worker processes: their frames, their deaths, and threads that share them."""
 
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import wait
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,6 +41,19 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def start(**environment: str) -> WorkerProcess:
     return WorkerProcess("echoing_worker", "one", "two", environment=environment)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files in memory are Linux's")
+def test_a_worker_needs_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", nowhere)
+    with closing(start()) as worker:
+        worker.send({"die": 3})
+        with pytest.raises(WorkerDied, match="exit code 3: last words"):
+            worker.receive(time.monotonic() + 60)
+
 
 
 @pytest.fixture
