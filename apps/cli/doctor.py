@@ -123,6 +123,10 @@ def _tried(name: str, work: Callable[[], Check], limit_s: float) -> Found:
     except TimeoutError:
         said = f"nothing came of it within {limit_s:g} s."
         return Check(name, "failed", said, "Raise --deadline, or see what holds it up."), 7
+    except OSError as error:  # libraries that are imported want a folder for temporary files
+        if debugging():
+            raise
+        return Check(name, "failed", f"{error}.", "Check the disk, or set TMPDIR."), 1
 
 
 def _in_thread(work: Callable[[], T], limit_s: float) -> T:

@@ -124,7 +124,7 @@ class Indexing:
             for collection in store.every():
                 if collection.change() or not _is_current(collection):
                     self.start(collection)
-        except OSError as error:
+        except (OSError, LexloopError) as error:
             _log.error("The uploads that were left unfinished cannot be read: %s", error)
 
     def retry(self) -> None:
@@ -321,7 +321,11 @@ def _written(asked: Frame, progress: "_Progress") -> dict[str, Any]:
     connection = Connection.from_environment(os.environ)
     tools = Resources(connection).tools(Settings(**asked["settings"]), None)
     source = IndexSource(asked["documents"])
-    outcome = write_index(Path(asked["index"]), [source], tools, progress=progress)
+    index = Path(asked["index"])
+    try:
+        outcome = write_index(index, [source], tools, progress=progress)
+    except DataError:  # damaged, or by another version of Lexloop: its files are all it is made of
+        outcome = write_index(index, [source], tools, progress=progress, fresh=True)
     return {"counts": outcome.counts, "skipped": [asdict(one) for one in outcome.skipped]}
 
 

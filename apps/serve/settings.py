@@ -246,7 +246,8 @@ def settings_file(named: Path | None) -> Path | None:
     from platformdirs import user_config_path
 
     usual = user_config_path("lexloop") / FILE
-    return usual if usual.is_file() else None
+    # unlike Path.is_file this answers under another's home, as after `su`
+    return usual if os.path.isfile(usual) else None
 
 
 def read_server_settings(file: Path | None, **changes: Any) -> ServerSettings:

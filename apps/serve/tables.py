@@ -21,7 +21,7 @@ from lexloop.apps.serve.people import Person
 from lexloop.apps.shapes.text import shortened
 from lexloop.apps.tables import folder_of
 from lexloop.core.conversation import tags_of_thread
-from lexloop.core.errors import AccessError, InputError, LexloopError, NotFoundError
+from lexloop.core.errors import AccessError, DataError, InputError, LexloopError, NotFoundError
 
 if TYPE_CHECKING:
     from lexloop.workbench.table.cell import TableAsker
@@ -96,8 +96,11 @@ class Tables:
 
         found = []
         for file in folder_of(self._folder, person.name).glob(f"*{SUFFIX}"):
-            with suppress(NotFoundError), closing(TableStore(file)) as store:
-                found.append(store.info)
+            try:
+                with suppress(NotFoundError), closing(TableStore(file)) as store:
+                    found.append(store.info)
+            except DataError as error:  # damaged, or by another version: the others can be read
+                _log.error("A table is not listed: %s", error)
         return sorted(found, key=lambda one: one.created, reverse=True)
 
     @contextmanager

@@ -29,6 +29,7 @@ from lexloop.apps.serve.settings import NAME
 from lexloop.apps.shapes.text import UNSAFE
 from lexloop.core.errors import (
     ConflictError,
+    DataError,
     InputError,
     LexloopError,
     NotFoundError,
@@ -467,6 +468,11 @@ def _folders(place: Path) -> list[Path]:
         found = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise DataError(
+            f"The folder of uploads {place} cannot be read: {error.strerror}.",
+            "Check who may read it, or set LEXLOOP_DATA_DIR.",
+        ) from error
     return sorted(path for path in found if not path.name.startswith("."))
 
 

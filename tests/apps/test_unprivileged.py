@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from lexloop.apps.serve.settings import settings_file
+from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.configuration import configured
+from lexloop.core.errors import DataError
 from lexloop.core.settings import Settings
 
 NOBODY = 65534
@@ -90,6 +93,7 @@ def test_a_home_that_may_not_be_searched_has_no_settings(
     home = tmp_path / "home"
     home.mkdir(mode=0)
     monkeypatch.setenv("LEXLOOP_CONFIG", str(home / "lexloop.toml"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
     root = os.geteuid() == 0
     configured()  # what it imports is read before
     if root:
@@ -99,6 +103,9 @@ def test_a_home_that_may_not_be_searched_has_no_settings(
             pytest.skip("root without the power to become another user")
     try:
         assert configured() == Settings()
+        assert settings_file(None) is None
+        with pytest.raises(DataError, match=r"cannot be read: Permission denied.*LEXLOOP_DATA_DIR"):
+            UploadStore(home / "collections").every()
     finally:
         if root:
             os.seteuid(0)

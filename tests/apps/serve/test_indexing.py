@@ -291,6 +291,27 @@ def test_a_job_that_fails_or_dies_leaves_the_index_before(
     assert named(client) == ["act.txt", "other.txt", "third.txt"]
 
 
+@pytest.mark.parametrize("said", ["newer", "older", "damaged"])
+def test_an_index_of_another_version_is_made_anew_at_the_start(
+    room: Room, mine: str, said: str
+) -> None:
+    client, parts = room
+    upload(client, ("act.txt", LAW))
+    wait(client)
+    one = parts.uploads.of("ann")["Mine"]
+    manifest = one.index / "manifest.json"
+    record = json.loads(manifest.read_text("utf-8"))
+    record["format"] += {"newer": 1, "older": -1}.get(said, 0)
+    manifest.write_text(json.dumps(record)[: 99 if said == "damaged" else None], "utf-8")
+    again = Indexing(Settings(), Connection())
+    again.resume(UploadStore(one.folder.parents[1]))
+    again.idle()
+    again.idle()
+    again.close()
+    assert Manifest.read(one.index).counts["documents"] == 1
+    assert named(client) == ["act.txt"]
+
+
 def test_the_index_before_answers_while_the_next_is_made(
     room: Room, mine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

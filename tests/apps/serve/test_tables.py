@@ -1,7 +1,9 @@
 """Tables over HTTP and MCP: filled in the background, one person's, corrected by one at a time."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,25 @@ def test_a_table_is_one_persons(room: Room) -> None:
     for odd in ("..%2f..%2fx", "x" * 300, "é"):
         assert client.get(f"/api/tables/{odd}", headers=as_("ann")).status_code == 404
     assert id not in [one["id"] for one in told(client.get("/api/tables", headers=as_("bob")))]
+
+
+def test_a_table_of_another_version_hides_no_other_and_is_left_as_it_is(
+    room: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    client, serving = room
+    id, other = made(room)["id"], made(room)["id"]
+    (file,) = serving.tables._folder.glob(f"*/{id}.sqlite")
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA user_version = 2")
+    before = file.read_bytes()
+    listed = [one["id"] for one in told(client.get("/api/tables", headers=as_("ann")))]
+    assert other in listed
+    assert id not in listed
+    assert caplog.text.count("no table of this version of Lexloop") == 1
+    error = told(client.get(f"/api/tables/{id}", headers=as_("ann")), 503)["error"]
+    assert error["kind"] == "DataError"
+    assert file.read_bytes() == before
+    file.unlink()
 
 
 def test_rows_are_filtered_and_bad_conditions_told(room: Room) -> None:
