@@ -20,7 +20,15 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, create_model
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import METHODS, SAMPLE_CORPUS, VARIANTS, Settings, Variant
+from lexloop.core.settings import (
+    METHODS,
+    SAMPLE_CORPUS,
+    VARIANTS,
+    Settings,
+    Variant,
+    every_name,
+    slip_of,
+)
 
 FILE = "lexloop.toml"
 _MOST_BYTES = 1024 * 1024
@@ -33,6 +41,14 @@ _HARMLESS = {
 }
 """The values that documents may choose where others could load a model, or send text to one."""
 _PREFIX = "LEXLOOP_"
+_NO_SETTINGS = (
+    *("API_KEY", "BASE_URL", "CACHE", "COLLECTIONS", "CONFIG", "DATA_DIR", "DEBUG", "SERVER"),
+    *("ENGINE_USER", "ENGINE_PASSWORD", "ENGINE_API_KEY"),
+    *("ENGINE_CA", "ENGINE_AWS_REGION", "ENGINE_AWS_SERVICE"),
+)
+"""The variables that the process reads beside those of settings."""
+_SLIP = 0.9
+"""difflib's ratio from which on one variable is another misspelt: LEXLOOP_CORPSU is at 0.93."""
 
 
 def configured(*named: Mapping[str, Any] | Path) -> Settings:
@@ -42,7 +58,8 @@ def configured(*named: Mapping[str, Any] | Path) -> Settings:
         named: Settings by name, or a file of them; later ones count more.
 
     Raises:
-        SettingsError: A file cannot be read, or one of them names what is no setting or no value.
+        SettingsError: A file cannot be read, one of them names what is no setting or no value, or a
+            variable of the environment is misspelt.
     """
     user = _user_file()
     sources = [
@@ -170,6 +187,7 @@ def _of_environment() -> dict[str, Any]:
     """Return the environment's settings; k and K of the plan differ by their case."""
     from pydantic_settings import BaseSettings, EnvSettingsSource  # 60 ms that `--help` can spare
 
+    _refuse_misspelt(os.environ)
     variables: dict[str, Any] = {
         f"{_PREFIX}{name}".upper(): (dict[str, Any] | str | None, None)
         for name in (*Settings.model_fields, "variant")
@@ -189,6 +207,27 @@ def _of_environment() -> dict[str, Any]:
             text = isinstance(one, str)
             found[f"{name}.{known}"] = read_value(f"{name}.{known}", one) if text else one
     return found
+
+
+def _refuse_misspelt(environ: Mapping[str, str]) -> None:
+    """Refuse a variable that nothing reads and that was meant to be one of ours.
+
+    Others of that prefix stay: Kubernetes makes some for a service that is called lexloop, and
+    compose files have their own. Unknown fields of a group are refused as settings.
+    """
+    groups = {f"{_PREFIX}{name}".upper() for name in Settings.model_fields}
+    known = {f"{_PREFIX}{name.replace('.', '__')}".upper() for name in every_name()}
+    known |= {f"{_PREFIX}{name}" for name in _NO_SETTINGS}
+    for name, value in environ.items():
+        group, joint, _ = name.partition("__")
+        if not value or not name.upper().startswith("LEX") or name in known or group in groups:
+            continue
+        meant = slip_of(name.upper(), known, _SLIP)
+        if meant or (joint and name.startswith(_PREFIX)):
+            raise SettingsError(
+                f"The variable {name} of the environment is read by nothing.",
+                f"Did you mean {meant}?" if meant else "Correct or unset it.",
+            )
 
 
 def _fields(name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ land in a checkpoint.
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from urllib.parse import quote, unquote
 
@@ -44,6 +45,7 @@ SAMPLE_CORPUS = "sample"
 _CREDENTIALS = re.compile(r"\s*(?:[\w+.-]+:/*)??(?://)?(?P<named>[^/?#]*)@")
 _ENGINE = re.compile(r"(?:elasticsearch|opensearch)(?:\+tls)?:")
 _MOST_SHOWN = 200
+_SLIP = 0.8
 Variant = Literal["hypa", "pa", "fixed", "llm_only"]
 VARIANTS = (
     "hypa: adaptive, with the knowledge graph; pa: without it; fixed: k passages, no rewriting, "
@@ -366,7 +368,7 @@ def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any
     for name, value in _with_variant(dict(named), base).items():
         group, _, field = name.partition(".")
         if group not in base:
-            raise _unknown_setting(name, [*base, "variant", *_every_field()])
+            raise _unknown_setting(name, every_name())
         if field:
             _put(found, group, field, value)
         elif isinstance(base[group], Group) and isinstance(value, Mapping):
@@ -380,14 +382,28 @@ def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any
     return {**base, **changed}
 
 
-def _every_field() -> list[str]:
-    return [
+def slip_of(name: str, names: Iterable[str], ratio: float = _SLIP) -> str | None:
+    """Return which of some names another one is, or misspells; None if it is a word of its own.
+
+    Args:
+        name: Found where names that are not ours are allowed, so that only slips count.
+        names: Those that may be meant.
+        ratio: difflib's, from which on one is the other misspelt: ``corpsu`` is at 0.83.
+    """
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=ratio)), None)
+
+
+@cache
+def every_name() -> tuple[str, ...]:
+    """Return the names of all groups and settings, ``variant`` included."""
+    fields = [
         f"{name}.{field}"
         for name, default in _DEFAULTS.items()
         for kind in METHODS.get(name, {"": type(default)}).values()
         if isinstance(default, Group)
         for field in kind.model_fields
     ]
+    return (*_DEFAULTS, "variant", *fields)
 
 
 def _put(found: dict[str, Any], group: str, field: str, value: Any) -> None:

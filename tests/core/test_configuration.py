@@ -72,6 +72,42 @@ def test_the_environment_names_groups_and_fields(
 
 
 @pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("LEXLOOP_CORPSU", "LEXLOOP_CORPUS"),
+        ("lexloop_corpus", "LEXLOOP_CORPUS"),
+        ("LEXLOP_CORPUS", "LEXLOOP_CORPUS"),
+        ("LEXLOOP_VARIANT__X", "LEXLOOP_VARIANT"),
+        ("LEXLOOP_PLAN_K", "LEXLOOP_PLAN__K"),
+        ("LEXLOOP_PLN__K", "LEXLOOP_PLAN__K"),
+        ("LEXLOOP_COLECTIONS", "LEXLOOP_COLLECTIONS"),
+        ("LEXLOOP_CONFG", "LEXLOOP_CONFIG"),
+        ("LEXLOOP_ENGINE_PASWORD", "LEXLOOP_ENGINE_PASSWORD"),
+        ("LEXLOOP_DOCUMENTS__FOLDER", None),
+    ],
+)
+def test_a_misspelt_variable_is_refused(
+    user: Path, monkeypatch: pytest.MonkeyPatch, name: str, meant: str | None
+) -> None:
+    monkeypatch.setenv(name, "contracts")
+    hint = rf"Did you mean {meant}\?" if meant else "Correct or unset it"
+    with pytest.raises(SettingsError, match=f"variable {name} of .* {hint}"):
+        configured()
+    monkeypatch.setenv(name, "")  # as compose files leave it
+    assert configured() == Settings()
+
+
+def test_variables_of_others_are_left_alone(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        *("LEXLOOP_PORT", "LEXLOOP_PORT_8080_TCP_ADDR", "LEXLOOP_SERVICE_HOST"),  # Kubernetes'
+        *("LEXLOOP_VERSION", "LEXLOOP_DATA", "LEXLOOP_CI_CACHE", "LEXLOOP_ENGINES", "LEXER"),
+        *("LEXLOOP_CACHE", "LEXLOOP_SERVER", "LEXLOOP_DEBUG", "LEXLOOP_ENGINE_AWS_REGION"),
+    ):
+        monkeypatch.setenv(name, "1")
+    assert configured() == Settings()
+
+
+@pytest.mark.parametrize(
     "said",
     [
         'model = "openai:x"',
