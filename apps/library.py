@@ -434,7 +434,7 @@ def search(
 
 
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
-    return configured({"corpus": str(corpus)} if corpus else {}, settings)
+    return configured({} if corpus is None else {"corpus": str(corpus)}, settings)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.running import Deadline, computed, computing, seconds_left, within
-from lexloop.core.settings import Settings
+from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
 from lexloop.core.types import ABSTENTION, Citation, Degradation, Turn, Usage
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
@@ -131,11 +131,30 @@ class _Agent:
         return self._resources(next(iter(self._settings(brought).values())), snapshot)
 
     def _settings(self, brought: Any) -> dict[str, Settings]:
-        """Return the settings of each; those that a run brings stand for all but the corpus."""
+        """Return the settings of each; those that a run brings stand for all but the corpus.
+
+        Raises:
+            SettingsError: The run brings what is no setting, or a corpus that is not among these.
+        """
         if brought is None:
             return self._collections
-        chosen = settings_of(brought, next(iter(self._collections.values())))
-        return {name: chosen.changed(corpus=own.corpus) for name, own in self._collections.items()}
+        each = {name: settings_of(brought, own) for name, own in self._collections.items()}
+        corpora = {own.corpus for own in self._collections.values()}
+        # `Settings` always have a corpus: that of nobody's choice is the sample or the configured
+        unchosen = {SAMPLE_CORPUS, self._resources.defaults.corpus}
+        for chosen in each.values():
+            known = corpora | unchosen if isinstance(brought, Settings) else corpora
+            if chosen.corpus not in known:
+                raise SettingsError(
+                    f"The run names the corpus {chosen.corpus!r}, and the agent asks "
+                    f"{', '.join(self._collections)} alone.",
+                    "Leave corpus out, ask the question graph, or build an agent over it "
+                    "(LEXLOOP_COLLECTIONS for a served one).",
+                )
+        return {
+            name: chosen.changed(corpus=self._collections[name].corpus)
+            for name, chosen in each.items()
+        }
 
     def _contexts(self, brought: Any) -> dict[str, Context]:
         """Return the context of the nodes over each."""
@@ -178,8 +197,8 @@ class _Agent:
 
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Have the model ask and answer; where it fails, the router chooses in its place."""
-        brought = get_runtime().context
-        contexts = await computed(self._contexts, brought)
+        each = await computed(self._settings, get_runtime().context)
+        contexts = await computed(self._contexts, get_runtime().context)
         chat = runtime.context.chat
         if chat is None:
             return {**await computed(_routed, state, contexts), "by_model": False}
@@ -187,7 +206,7 @@ class _Agent:
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
             asked = self._alone[f"{_ASK}{name}"]
-            found = await asked.ainvoke(turn, context=brought, output_keys=["found"])
+            found = await asked.ainvoke(turn, context=each[name], output_keys=["found"])
             answered: State = found["found"][name]
             return answered
 

@@ -18,12 +18,11 @@ from collections.abc import (
     Hashable,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
 )
 from contextlib import aclosing, nullcontext, suppress
 from pathlib import Path
-from types import SimpleNamespace, TracebackType
+from types import TracebackType
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -38,7 +37,8 @@ from lexloop.core.files import let_go, try_lock
 from lexloop.core.running import computed, waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.node import CONTEXT_KEY, Resolve
+from lexloop.graph.brought import laid_over
+from lexloop.graph.node import Resolve
 
 _POLL_S = 0.01
 _ANSWER_S = 10.0
@@ -220,10 +220,11 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         """Stream a run as LangGraph does, in its thread's turn.
 
         Raises:
+            SettingsError: The context is none, or a setting lies where none is read.
             ThreadBusy: Other runs held the thread for too long.
             DataError: The thread cannot be read or saved.
         """
-        options["context"] = context = _laid_over(options.get("context"))
+        options["context"] = context = laid_over(options.get("context"), input, config)
         with self._turn(config, context):
             yield from super().stream(input, config, **options)
 
@@ -231,7 +232,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> AsyncIterator[Any]:
         """Stream a run as LangGraph does, in its thread's turn; raises what ``stream`` does."""
-        options["context"] = context = _laid_over(options.get("context"))
+        options["context"] = context = laid_over(options.get("context"), input, config)
         async with self._turn(config, context):
             parts = cast("AsyncGenerator[Any]", super().astream(input, config, **options))
             # a caller who stops reading must not leave LangGraph's generator to the collector
@@ -270,14 +271,3 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         if isinstance(context, Settings):
             return context.deadline_s
         return self.contexts(context, None).settings.deadline_s
-
-
-def _laid_over(context: Any) -> Any:
-    """Return a run's context so that settings in it change those of a run without any.
-
-    LangGraph makes ``Settings`` of a mapping, and its server brings an empty one for none: what
-    files and the environment set would be lost.
-    """
-    if not isinstance(context, Mapping):
-        return context
-    return SimpleNamespace(**{CONTEXT_KEY: context}) if context else None

@@ -22,7 +22,7 @@ from lexloop.core.configuration import configured
 from lexloop.core.errors import DataError, LexloopError, ModelError, SettingsError
 from lexloop.core.metadata import Filters
 from lexloop.core.running import Deadline, within
-from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings import Connection, Settings, slip_of
 from lexloop.core.types import Degradation
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.graph.budget import Budget
@@ -296,15 +296,14 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
 
     Raises:
         SettingsError: What lies under ``lexloop`` holds no settings, or one is outside its
-            allowed values.
+            allowed values; or settings lie under a misspelt ``lexloop``.
     """
     if isinstance(context, Settings):
         return context
-    if isinstance(context, Mapping):
-        passed = context.get(CONTEXT_KEY)
-    else:
-        passed = getattr(context, CONTEXT_KEY, None)
+    fields = context if isinstance(context, Mapping) else getattr(context, "__dict__", {})
+    passed = fields.get(CONTEXT_KEY, getattr(context, CONTEXT_KEY, None))
     if passed is None:
+        _refuse_misspelt(fields)
         return defaults
     if isinstance(passed, Settings):
         return passed
@@ -314,6 +313,15 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
         f"`{CONTEXT_KEY}` in the context is a {type(passed).__name__}, not settings.",
         "Pass Settings or a mapping of settings.",
     )
+
+
+def _refuse_misspelt(fields: Mapping[Any, Any]) -> None:
+    """Refuse a parent's context that has settings for us under a misspelt ``lexloop``."""
+    for name, passed in fields.items():
+        if isinstance(passed, Settings | Mapping) and slip_of(str(name), [CONTEXT_KEY]):
+            raise SettingsError(
+                f"The context has {name!r}, which nothing reads.", f"Did you mean {CONTEXT_KEY!r}?"
+            )
 
 
 def embedded_only(settings: Settings) -> Settings:

@@ -3,24 +3,31 @@
 The server signs in at engines with credentials of its own; a caller who could name another engine
 would be sent them.
 
+The server drops from a context what the graph's schema does not name, so a misspelt ``corpus``
+would be answered from the sample. It asks ``serve_graph`` and ``serve_agent`` for a graph: the one
+that runs has no schema and refuses what is no setting; the one that is shown has ``Settings``.
+
 ``agent`` is over the collections of ``LEXLOOP_COLLECTIONS``, which names them as
 ``lexloop ask --collections`` does; without it there is the sample alone.
 """
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexloop.core.configuration import configured
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import resources
-from lexloop.graph.build import build_graph
+from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.collections import named_collections
 from lexloop.graph.resources import settings_of
 from lexloop.nodes.context import Context
 from lexloop.store.engine.address import Address, is_address
 from lexloop.store.engine.client import credentials_in
+
+if TYPE_CHECKING:
+    from langgraph_sdk.runtime import ServerRuntime
 
 
 def for_callers(brought: Any, snapshot: str | None = None) -> Context:
@@ -50,3 +57,17 @@ _named = named_collections(os.environ.get("LEXLOOP_COLLECTIONS") or SAMPLE_CORPU
 agent = build_agent_graph(
     {name: configured({"corpus": corpus}) for name, corpus in _named.items()}, resources
 )
+
+
+def serve_graph(runtime: "ServerRuntime[Any]") -> Lexloop:
+    """Return the question graph for what the server does with it."""
+    return _for(runtime, graph)
+
+
+def serve_agent(runtime: "ServerRuntime[Any]") -> Lexloop:
+    """Return the agent for what the server does with it."""
+    return _for(runtime, agent)
+
+
+def _for(runtime: "ServerRuntime[Any]", shown: Lexloop) -> Lexloop:
+    return shown.copy({"context_schema": None}) if runtime.execution_runtime else shown

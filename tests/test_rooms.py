@@ -77,7 +77,7 @@ def node_room(parts: list[str]) -> str | None:
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
-    for_users = {"aws", "elasticsearch", "finetune", "ocr", "opensearch", "ray", "serve"}
+    for_users = {"aws", "elasticsearch", "finetune", "ocr", "opensearch", "ray", "serve", "studio"}
     tests = [path for path in BESIDE if path.is_relative_to(ROOT / "tests")]
     assert undeclared(FILES, for_users) == []
     assert undeclared(tests, {*for_users, "test"}) == []

@@ -1,6 +1,7 @@
 """The agent over collections: one answer of several, without a model."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 import lexloop
 from lexloop.core.errors import CorpusError, DeadlineExceeded, QuestionError, SettingsError
 from lexloop.core.types import ABSTENTION
+from lexloop.graph.agent import _Agent
 from lexloop.graph.collections import Routing
 from lexloop.graph.compiled import Lexloop
+from lexloop.graph.resources import Resources
 
 ROUTING = Path(__file__).parents[1] / "support" / "routing"
 COLLECTIONS = {
@@ -108,6 +111,33 @@ def test_what_cannot_be_used_is_said(agent: Lexloop, tmp_path: Path) -> None:
         ask(agent, " ")
     with pytest.raises(CorpusError, match="nowhere"):
         ask(lexloop.build_agent({"here": tmp_path / "nowhere"}), "What is rent?")
+
+
+@pytest.mark.parametrize(
+    "context",
+    [{"corpus": "elsewhere"}, {"corpsu": "elsewhere"}, lexloop.Settings(corpus="elsewhere")],
+)
+def test_another_corpus_is_refused_and_not_answered_from_these(
+    agent: Lexloop, context: Any
+) -> None:
+    with pytest.raises(SettingsError, match=r"corpus 'elsewhere'.*asks hiring|mean 'corpus'"):
+        agent.invoke({"question": DOUBLE}, context=context)
+    # one of its own may be named, and all are asked
+    found = agent.invoke({"question": DOUBLE}, context={"corpus": "sample", "plan": {"k": 3}})
+    assert found["collections"] == ["privacy", "workplace"]
+
+
+def test_what_a_run_brings_changes_the_settings_of_each_collection() -> None:
+    own = {
+        "open": lexloop.Settings(corpus="sample"),
+        "closed": lexloop.Settings(corpus="sample", **{"access.tags": ("staff",), "plan.k": 4}),
+    }
+    agent = _Agent(own, Resources())
+    assert agent._settings(None) == own
+    # a parent's context says nothing of ours: nobody is given another collection's tags
+    assert agent._settings({"user": "someone"}) == own
+    changed = agent._settings(SimpleNamespace(lexloop={"plan.k": 2}))
+    assert changed == {name: one.changed(**{"plan.k": 2}) for name, one in own.items()}
 
 
 def test_the_deadline_is_one_for_all(agent: Lexloop) -> None:

@@ -1,9 +1,13 @@
 """The graph behind ``langgraph dev``, as Studio and other clients meet it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_openai import ANSWER, KEY, Reply, refusal
+from langchain_core.messages import HumanMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.pregel.remote import RemoteException, RemoteGraph
 from langgraph_server import Served
 from tool_calls import calls
 
@@ -106,6 +110,66 @@ def test_a_bad_run_ends_in_an_error_that_says_why(
     assert event == "error"
     assert data["error"] == kind
     assert says in data["message"]
+
+
+SLIP = {"corpsu": "contracts"}
+GRAPHS = pytest.mark.parametrize("graph", ["lexloop", "agent"])
+
+
+@GRAPHS
+@pytest.mark.parametrize("place", ["context", "configurable", "input", "assistant", "thread"])
+def test_a_misspelt_setting_is_refused_wherever_a_client_may_write_it(
+    served: Served, graph: str, place: str
+) -> None:
+    given, options = {"question": QUESTION}, dict[str, Any]()
+    if place == "input":
+        given = {**given, **SLIP}
+    elif place == "configurable":
+        options["config"] = {"configurable": SLIP}
+    elif place == "assistant":
+        made = served.client.assistants.create(graph, context=SLIP)
+        # merged with what the run brings
+        graph, options["context"] = made["assistant_id"], {"plan": {"k": 3}}
+    else:
+        options["context"] = SLIP
+        if place == "thread":
+            options["thread"] = served.client.threads.create()["thread_id"]
+    event, data = served.stream(given, "values", graph=graph, **options)[-1]
+    assert (event, data["error"]) == ("error", "SettingsError")
+    assert "'corpsu'" in data["message"]
+    assert "'corpus'" in data["message"]
+
+
+@GRAPHS
+def test_a_setting_by_its_point_reaches_the_run(served: Served, graph: str) -> None:
+    context = {"max_question_chars": 500, "plan.k": 0}
+    event, data = served.stream({"question": QUESTION}, "values", graph=graph, context=context)[-1]
+    assert (event, data["error"]) == ("error", "SettingsError")
+    assert "plan.k is 0" in data["message"]
+
+
+def test_the_agent_is_asked_of_no_other_corpus(served: Served, tmp_path: Path) -> None:
+    context = {"corpus": str(tmp_path)}
+    event, data = served.stream({"question": QUESTION}, "values", graph="agent", context=context)[
+        -1
+    ]
+    assert (event, data["error"]) == ("error", "SettingsError")
+    assert "the agent asks sample, tenancy alone" in data["message"]
+
+
+def test_a_remote_graph_refuses_a_slip_and_not_what_is_its_parents(served: Served) -> None:
+    remote = RemoteGraph("lexloop", sync_client=served.client)
+    asked: Any = {"question": QUESTION}
+    for brought in ({"context": SLIP}, {"config": {"configurable": SLIP}}):
+        with pytest.raises(RemoteException, match="Did you mean 'corpus'"):
+            remote.invoke(asked, **brought)  # type: ignore[arg-type]
+    parent: Any = StateGraph(MessagesState).add_node("law", remote)
+    compiled = parent.add_edge(START, "law").compile()
+    messages: Any = {"messages": [HumanMessage(QUESTION)]}
+    found = compiled.invoke(messages, {"configurable": {"tenant": "one", "user_id": "two"}})
+    assert "independent auditor" in found["messages"][-1].text
+    with pytest.raises(RemoteException, match="Did you mean 'corpus'"):
+        compiled.invoke(messages, {"configurable": SLIP})
 
 
 def test_a_refused_key_is_told_and_shown_nowhere(served: Served) -> None:
