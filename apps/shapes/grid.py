@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from lexloop.apps.shapes.files import escaped
 from lexloop.apps.shapes.outline import NOTICE
 from lexloop.apps.shapes.text import one_line, shortened
+from lexloop.core.cells import guarded
 
 if TYPE_CHECKING:
     from xlsxwriter import Workbook
 
 GridFormat = Literal["csv", "xlsx", "md", "docx"]
-_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets read a formula by at the beginning of a cell."""
 MOST_CELL = 32_000
 """Characters of a cell of a workbook, which holds 32,767."""
 
@@ -45,8 +44,7 @@ def as_file(grid: Grid, form: GridFormat) -> bytes:
 def as_csv(rows: Iterable[Sequence[str]]) -> bytes:
     """Return CSV (RFC 4180) with a byte order mark, by which spreadsheets know UTF-8."""
     out = io.StringIO(newline="")
-    plain = ([f"'{cell}" if cell.startswith(_STARTS) else cell for cell in row] for row in rows)
-    csv.writer(out).writerows(plain)
+    csv.writer(out, quoting=csv.QUOTE_ALL).writerows(map(guarded, row) for row in rows)
     return out.getvalue().encode("utf-8-sig")
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
+from lexloop.core.cells import guarded, unguarded
 from lexloop.core.errors import InputError
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import read_jsonl, refuse, write_checked, write_rows
@@ -36,8 +37,6 @@ FIXED = ("type", "section", "before", "evidence")
 """The columns that are there to be read; the others are the reviewer's."""
 _TEXTS = {"question": "question", "answer": "reference_answer"}
 DECISIONS = ("keep", "edit", "drop")
-_FORMULA = tuple("=+-@\t\r＝＋－＠")
-"""What a cell that begins with it would be computed by, or might be."""
 _MOST_CHARS = 30_000
 """Characters of the evidence shown; a spreadsheet cuts a cell at 32,767."""
 _LINE_END = re.compile(r"\r\n?")
@@ -156,7 +155,7 @@ def apply_review(review: Path, out: Path) -> tuple[int, int, int]:
 def as_table(rows: Sequence[Reviewed]) -> str:
     """Return a review as CSV, a question a row, with the mark by which spreadsheets know UTF-8.
 
-    The decision is ``keep``, ``edit``, ``drop`` or empty. What could pass for a formula begins with
+    The decision is ``keep``, ``edit``, ``drop`` or empty. What could pass for a formula is behind
     an apostrophe.
     """
     text = io.StringIO(newline="")
@@ -164,7 +163,7 @@ def as_table(rows: Sequence[Reviewed]) -> str:
     table = csv.writer(text, quoting=csv.QUOTE_ALL)
     table.writerow(COLUMNS)
     for row in rows:
-        table.writerow([_guarded(cell) for cell in _cells(row).values()])
+        table.writerow(map(guarded, _cells(row).values()))
     return text.getvalue()
 
 
@@ -216,14 +215,6 @@ def _cells(row: Reviewed) -> dict[str, str]:
     }
 
 
-def _guarded(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(("'", *_FORMULA)) else cell
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(("'", *_FORMULA)) else cell
-
-
 def _records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Each row's place in words, and its cells by column.
 
@@ -247,7 +238,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
                 what = f"{len(cells)} cells where there are {len(header)} columns"
                 raise InputError(f"{path}, {place}, column {COLUMNS[0]}: {what}.", _HINT)
             named = dict(zip(header, cells, strict=True))
-            yield place, {name: _unguarded(named[name]) for name in COLUMNS}
+            yield place, {name: unguarded(named[name]) for name in COLUMNS}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read: {error}.", "Save it as CSV in UTF-8.") from error
 

@@ -127,7 +127,7 @@ def test_no_field_of_csv_is_a_formula(hostile: TableStore) -> None:
     assert not {"\u202e", "\x1b", "\x00"} & set(text)
     for line in csv.reader(io.StringIO(text)):
         assert not [field for field in line if field.startswith(("=", "+", "-", "@"))]
-    assert as_csv([["-1", "a=1"]]) == "\ufeff'-1,a=1\r\n".encode()
+    assert as_csv([["-1", "a;=1", "a=1"]]) == '\ufeff"\'-1","a;\'=1","a=1"\r\n'.encode()
 
 
 def test_a_workbook_has_text_alone(hostile: TableStore) -> None:
