@@ -42,7 +42,7 @@ from lexloop.core.settings_groups import (
 )
 
 SAMPLE_CORPUS = "sample"
-_CREDENTIALS = re.compile(r"\s*(?:[\w+.-]+:/*)??(?://)?(?P<named>[^/?#]*)@")
+_CREDENTIALS = re.compile(r"\s*+(?:[\w+.-]+:/*)??(?://)?(?P<named>[^/?#]*)@")
 _ENGINE = re.compile(r"(?:elasticsearch|opensearch)(?:\+tls)?:")
 _MOST_SHOWN = 200
 _SLIP = 0.8

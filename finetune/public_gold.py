@@ -31,7 +31,7 @@ _PARTS, _OF_A_PART, _SECTIONS = 34, 6, range(12, 61)
 _GROUPS, _PAGES, _OF_A_PAGE, _LEAST_PASSAGES = 24, 4, 3, 12
 _OF_AN_ARTICLE = 33
 _GENERAL = re.compile(r"purpose of this|definitions|terms")
-_TAG = re.compile(r"<[^>]+>")
+_TAG = re.compile(r"<[^<>]+>")
 Row = dict[str, Any]
 T = TypeVar("T")
 

@@ -29,7 +29,7 @@ _WITHIN: frozenset[Kind] = frozenset({"point", "row", "columns"})
 """Kinds that say too little without what they lie in."""
 _GROUPS: frozenset[Kind] = frozenset({"part", "annex", "table"})
 _HEADED = frozenset({"provision", "paragraph", "definition", "annex"})
-_END = re.compile(r"[.;:,—–\-\s]+$")
+_END = re.compile(r"(?<![.;:,—–\-\s])[.;:,—–\-\s]+$")
 _TOPIC_WORDS = range(2, 15)
 _MOST_HEADED_CHARS = 8_000
 _FEWEST_CHARS = 60

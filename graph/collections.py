@@ -195,7 +195,7 @@ _DEPTH = 10
 _COSINE, _COVERED = 0.5, 0.3
 _JOINT = re.compile(
     r"(?P<end>[?.!;:]\s+)|,\s+(?P<linked>(?:and|but|or|while|whereas)\s+)?"
-    r"|\s+(?P<joined>and|or|but|while|whereas)\s+",
+    r"|(?<!\s)\s+(?P<joined>and|or|but|while|whereas)\s+",
     re.IGNORECASE,
 )
 _LINK = re.compile(
@@ -207,7 +207,7 @@ _COMPARES = re.compile(
 )
 _SIDES = re.compile(
     r"(?:[?.!;:]|,)\s+(?:(?:and|but|or|while|whereas)\s+)?"
-    r"|\s+(?:and|or|but|while|whereas|with|to|than|from|versus|vs\.?)\s+",
+    r"|(?<!\s)\s+(?:and|or|but|while|whereas|with|to|than|from|versus|vs\.?)\s+",
     re.IGNORECASE,
 )
 _ASKS = re.compile(

@@ -215,7 +215,7 @@ _UNTOLD = frozenset(("row", "columns", "table", "contents", "closing", "text"))
 _QUOTED, _LONGEST = 160, 4000
 """Characters of a unit that are quoted for its place; of a statement that are read."""
 _MOST_TERMS = 2000
-_FORMS = re.compile(r",?\s+or\s+|\s*/\s*")
+_FORMS = re.compile(r"(?:,|(?<!\s))\s+or\s+|(?:(?<!\s)\s+)?/\s*")
 _MEANS = r"(?:(?:(?:shall\s)?means?|is|are)\s)?"
 _SHORT = re.compile(rf"or\W+(?P<form>[A-Z]{{2,9}})\b\W*{_MEANS}")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

@@ -72,7 +72,9 @@ _READ = re.compile(
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
 _WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d+(?:[.,]\d+)*")
 _SUBJECT = re.compile(
-    r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
+    r"(?<![a-z])(?<![a-z]-)([a-z]+(?:-[a-z]+)*)"
+    r" (?:must|shall|may|can|should|will|has|have|is|are)\b",
+    re.IGNORECASE,
 )
 AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
 """The endings of nouns that name who acts."""

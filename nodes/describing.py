@@ -197,7 +197,7 @@ def _mentions(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield what may be names, with their places: words with capitals, a number and a kind."""
     for found in _MENTION.finditer(text):
         start = found.start()
-        for word in re.finditer(r"\S+\s+", found.group()):
+        for word in re.finditer(r"(?<!\S)\S+\s+", found.group()):
             if word.group().strip().lower() not in STOP_WORDS:
                 break  # those before it open the question: "Does the Harbour Act"
             start = found.start() + word.end()

@@ -14,7 +14,7 @@ _SPACED = re.compile(rf"(?P<before> ?){MARKER.pattern.replace('(', '(?P<numbers>
 _WIDEST_RANGE = 50
 _EMPHASIS = re.compile(r"\*\*|__")
 _ORDINAL = re.compile(
-    r"(?:^[\s>#|*_-]*|[.:;,](?:\s+(?:and|or))?\s+)(\(?(\d{1,2})[.)])(?=\s)", re.MULTILINE
+    r"(?:^(?:[^\S\n]|[>#|*_-])*|[.:;,](?:\s+(?:and|or))?\s+)(\(?(\d{1,2})[.)])(?=\s)", re.MULTILINE
 )
 LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:#{1,6}\s[^\n]*[^\s.!?]|(\*\*|__)[^.!?\n]+\1)\s*")

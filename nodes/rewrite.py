@@ -135,7 +135,7 @@ _SUBJECTS = [
         r"what (?:is|are) (?P<subject>.+)$",
         r"what (?:do|does|did|can|may|must) (?P<subject>.+) do$",
         r"(?:(?:by )?(?:when|where|why|how) )?(?:can|may|must|shall|should|will) "
-        r"(?P<subject>(?:an?|the|any) .+?) be .+$",
+        r"(?P<subject>(?:an?|the|any) .{1,300}?) be .+$",
         r"who (?:(?:can|may|must|shall|should|will|has to|have to) )?\w+ (?P<subject>.+)$",
     )
 ]
@@ -146,8 +146,8 @@ _TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
 _ADDED = re.compile(
     r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
-    r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
-    r"(?P<subject>[^?,;.!]+?)[\s?.!]*$",
+    r"|an?|the|my|our|your|his|her|their) ))\s++(?:(?:to|for|of|by|with|in|on|against)\s++)?"
+    r"(?P<subject>[^?,;.!]*[^\s?,;.!])[\s?.!]*$",
     re.IGNORECASE,
 )
 """A turn that brings another subject to what was asked: "And the Board?"."""

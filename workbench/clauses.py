@@ -78,7 +78,7 @@ _CONDITION = re.compile(
 _SET_IN = re.compile(
     rf"(?:^|, )(?P<condition>{_CONDITION.pattern}.*?)"
     r"(?=, (?:within|not? later|at least|prior to|before|by|as (?:an?|the)) |$)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 _SHORT = 3
 """The most words of a condition that commas set in: "where feasible"."""

@@ -32,7 +32,7 @@ T = TypeVar("T")
 State = Literal["good", "missing", "failed"]
 _STYLES: dict[State, str] = {"good": "green", "missing": "yellow", "failed": "bold red"}
 _EXTRAS = ("aws", "elasticsearch", "finetune", "ocr", "opensearch", "ray", "serve", "studio")
-_REQUIRED = re.compile(r"""([\w.-]+).*\bextra\s*==\s*["']([\w-]+)["']""")
+_REQUIRED = re.compile(r"""([\w.-]++).*\bextra\s*==\s*["']([\w-]+)["']""")
 _MACHINE_S = 30.0
 _QUESTION = "Who counts as an independent auditor?"
 _SYSTEM = "You are being tried. Do as you are told, in few words."

@@ -8,7 +8,7 @@ from typing import Any
 from lexloop.core.metadata import Metadata
 
 _KNOWN = re.compile(
-    r"(?:https?://[!-~]*/eli/[!-~]+"
+    r"(?:https?://(?=[!-~]+\Z)[!-~]*/eli/[!-~]+"
     r"|https?://(?:www\.)?legislation\.gov\.uk/[!-~]+"
     r"|(?:CELEX:)?[0-9CE]\d{4}[A-Z]{1,2}\d{4}(?:\(\d{2}\))?(?:R\(\d{2}\))?(?:-\d{8})?"
     r"|urn:(?:lex|nir|isbn|doi):[!-~]+|doi:[!-~]+"

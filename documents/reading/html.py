@@ -34,7 +34,9 @@ _CLASS_LEVEL, _LONGEST_HEADING = 7, 250
 _MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|\d{1,3}(?:\.\d{1,3}){1,4}\.?|[-–—•·]")
 _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
-_CHARSET = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)
+_CHARSET = re.compile(
+    rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*+[\"']?\s*+([\w-]+)", re.I
+)
 _IDENTIFYING = frozenset(
     ("eli:id_local", "eli:uri", "dc.identifier", "dcterms.identifier", "celex")
 )

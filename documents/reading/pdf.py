@@ -37,7 +37,7 @@ _NO_TITLE = re.compile(
 )
 _SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
 _WORD, _SAID = re.compile(r"\w+(?:-\w+)*"), re.compile(r"\S+")
-_LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
+_LAST_WORD, _FIRST_WORD = re.compile(r"(?<!\w)\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
 _ENDED = re.compile(r"[.:;!?][\"”’)\]]*$")
 _ABBREVIATED = re.compile(

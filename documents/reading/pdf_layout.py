@@ -28,7 +28,8 @@ _SMALL_HEAD = 0.93
 _MOST_OF_PAGE = 0.3
 _NUMBER = re.compile(r"\d+")
 _BARE = re.compile(
-    r"[\W_]*(?:page|p\.|pg\.?|seite)?\s*#(?:\s*(?:of|/|von)\s*\d+)?[\W_]*|[\W_]*[ivxlc]{1,7}[\W_]*",
+    r"(?=[^#]*#)[\W_]*|[\W_]*+(?:page|p\.|pg\.?|seite)\s*#(?:\s*(?:of|/|von)\s*\d+)?[\W_]*"
+    r"|[\W_]*#\s*(?:of|/|von)\s*\d+[\W_]*|[\W_]*+[ivxlc]{1,7}[\W_]*",
     re.IGNORECASE,
 )
 _FEWEST_ROWS = 2

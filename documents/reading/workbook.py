@@ -29,7 +29,7 @@ class _Beside(NamedTuple):
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _TOKEN = re.compile(
-    r"_.|\*.|\[\$(?P<sign>[^\]-]*)[^\]]*\]|\[[^\]]*\]|\\(?P<char>.)|\"(?P<words>[^\"]*)\""
+    r"_.|\*.|\[\$(?P<sign>[^\[\]-]*+)[^\[\]]*\]|\[[^\[\]]*\]|\\(?P<char>.)|\"(?P<words>[^\"]*)\""
     r"|(?P<own>[%€$£¥])|(?P<digits>[0#?][0#?.,/E+]*)|.",
     re.DOTALL,
 )

@@ -71,8 +71,8 @@ _FOLLOWS = re.compile(
     rf"[^.;:]{{0,{_REACH}}}?\b{_SAYS}|\s*[:–—]|[^.;]{{0,60}}[:—]\s*$", re.IGNORECASE
 )
 _PLAIN_TERM = re.compile(
-    r"(?:The\s+terms?\s+)?(?P<term>[A-Z0-9][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)\s*"
-    r"(?:,[^.;:]{0,100},)?\s+(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meaning"
+    r"(?:The\s+terms?\s+)?(?P<term>[A-Z0-9][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)"
+    r"(?:\s*,[^.;:]{0,100},)?\s+(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meaning"
     r"|is\s+defined\s+as|shall\s+(?:mean|have\s+the)|does\s+not\s+include)\b"
 )
 _LISTED_TERM = re.compile(r"(?P<term>[A-Z][\w’'\-/() ]{1,60}?)(?:\*\*)?\s*(?::|\s[–—-])\s+(?=\S)")

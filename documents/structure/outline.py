@@ -68,12 +68,11 @@ _LEADER = re.compile(
     r"|(?=[\s.…]*?(?:\.\.|…|\t|\s\s))[\s.…]++(?:\d{1,4}|[ivxl]{1,6}))$"
 )
 """The number of a page behind a blank, or behind dots; a run of either is passed over once."""
-_PAGED = re.compile(r"[\w)][.…\s]*(?:\.\.|…|\t|\s\s)\s*(\d{1,3})$")
+_PAGED = re.compile(r"[\w)][.…\s]*+(?:(?<=[…\t])|(?<=\.\.|…\s|\s\s)|(?<=\.\.\s))(\d{1,3})$")
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
 _SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
-    r".*[.;]$"
 )
 _WORDS = "|".join(
     form
@@ -541,7 +540,8 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
         long = found and len(line.text) > 60 and len(rest) - found.end() > 20
         if found and (long or _SAID.match(rest, found.end())):
             return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
-        if len(line.text) > _LONGEST_HEADING or (not line.level and _BINDS.search(rest)):
+        binds = not line.level and rest.endswith((".", ";")) and _BINDS.search(rest)
+        if len(line.text) > _LONGEST_HEADING or binds:
             return Heading(word, _named(marker), "", line.level, begin)
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading

@@ -38,7 +38,7 @@ LEADS = (":", "—", "–", ":-")
 _ANNEXES = ("annex", "schedule", "appendix")
 _MOST = 200
 _PEEK = 40
-_OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
+_OR = re.compile(r"(?:,|(?<!\s))\s+or\s+|(?:(?<!\s)\s+)?[,/]\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

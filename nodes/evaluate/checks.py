@@ -49,7 +49,7 @@ def _markup() -> re.Pattern[str]:
 _COMMON_WORDS = 2
 _LEAST_QUOTED = 2
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'“”]+", re.IGNORECASE)
-_BARE_ADDRESS = re.compile(r"^(?:https?://)?(?:www\.)?|[.,;:!?/]+$")
+_BEFORE_HOST = re.compile(r"(?:https?://)?(?:www\.)?")
 
 
 def without_told(answer: str, told: Collection[str]) -> str:
@@ -158,7 +158,8 @@ def _words(text: str) -> set[str]:
 
 
 def _addresses(text: str) -> list[str]:
-    return [_BARE_ADDRESS.sub("", found.casefold()) for found in _ADDRESS.findall(text)]
+    found = [address.casefold() for address in _ADDRESS.findall(text)]
+    return [_BEFORE_HOST.sub("", address, count=1).rstrip(".,;:!?/") for address in found]
 
 
 def _misquoted(citation: Citation, text_of: TextOf) -> str | None:

@@ -201,7 +201,7 @@ _SPOKEN = re.compile(
 )
 _DEFINITION = re.compile(r"^[ \t]*\[(\^?)(\d{1,3})\]:(.*)$", re.MULTILINE)
 _SOURCES = re.compile(
-    r"[\s#*_]*(?:sources?|references?|citations?|footnotes?)[*_]*:?[*_]*\s*(?:\[\d.*)?",
+    r"[\s#*_]*(?:sources?|references?|citations?|footnotes?)[*_]*(?::[*_]*)?\s*(?:\[\d.*)?",
     re.IGNORECASE,
 )
 _SOURCE = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?\[\d")

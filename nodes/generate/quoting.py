@@ -19,7 +19,7 @@ LEFT_OUT = ("Left out: ", "The rest is left out.")
 _DEEPEST_LEAD = 6
 _WORTHWHILE = 100
 """The fewest words for which a further provision is begun."""
-_WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
+_WORDS = re.compile(r"[^\W\d_]{2}|(?m:^)[^\w\n]*+\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 
 

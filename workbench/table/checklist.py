@@ -38,7 +38,7 @@ Made = TypeVar("Made", bound=BaseModel)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 365 / 12, "year": 365.0}
 _WORD = "|".join(NUMBERS)
 _PERIOD = re.compile(
-    rf"\b(?<!\d[.,])(?P<n>\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{_WORD})(?:[\s-](?:{_WORD}))?)\s*(?:\(\s*(?P<digits>\d+)\s*\))?[\s-]+"
+    rf"\b(?<!\d[.,])(?P<n>\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{_WORD})(?:[\s-](?:{_WORD}))?)(?:\s*\(\s*(?P<digits>\d+)\s*\))?[\s-]+"
     rf"(?:(?:business|calendar|working|consecutive|full)\s+)?(?P<unit>{TIMES})\b",
     re.IGNORECASE,
 )
@@ -47,7 +47,7 @@ _SUM = re.compile(
     r"|\b(?:USD|EUR|GBP)\s?(?P<m>\d[\d,]*(?:\.\d+)?)(?:\s*(?P<times>thousand|million|billion)\b)?",
     re.IGNORECASE,
 )
-_SHARE = re.compile(r"(?P<n>\d+(?:\.\d+)?)\s?(?:%|per ?cent\b)", re.IGNORECASE)
+_SHARE = re.compile(r"(?<!\d)(?P<n>\d+(?:\.\d+)?)\s?(?:%|per ?cent\b)", re.IGNORECASE)
 _SCALES = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 Clause = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
