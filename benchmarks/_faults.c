@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -36,6 +37,7 @@ static int below(const char *path) {
 static int fails(int kind) {
     long count = __atomic_add_fetch(&fault_seen[kind], 1, __ATOMIC_SEQ_CST);
     if (kind != fault_kind || (fault_lasts ? count < fault_at : count != fault_at)) return 0;
+    if (fault_error < 0) kill(getpid(), SIGKILL); /* before the call */
     errno = fault_error;
     return 1;
 }

@@ -24,6 +24,8 @@ from lexloop.core.errors import LexloopError
 
 HALF = 0
 """In place of an error: half of the bytes are written, and the call says so."""
+KILL = -1
+"""In place of an error: the process is killed before the call."""
 _ERRORS = {
     "write": (errno.ENOSPC, HALF),
     "pwrite": (errno.ENOSPC, HALF),
@@ -47,7 +49,7 @@ class Fault:
     Args:
         kind: One of ``KINDS``.
         at: Which call of the kind, from 1.
-        error: The errno, or ``HALF``.
+        error: The errno, ``HALF``, or ``KILL``.
         lasts: Whether every later call of the kind fails, too.
     """
 
@@ -57,7 +59,8 @@ class Fault:
     lasts: bool = False
 
     def __str__(self) -> str:
-        how = errno.errorcode[self.error] if self.error else "half written"
+        others = {HALF: "half written", KILL: "killed"}
+        how = others.get(self.error) or errno.errorcode[self.error]
         return f"{self.kind} {self.at}{' and all after it' if self.lasts else ''}: {how}"
 
     def may_leave(self, written: bool) -> bool:
@@ -125,12 +128,16 @@ def arm(folder: Path, fault: Fault | None = None) -> None:
     (ctypes.c_char * 4096).in_dll(loaded, "fault_folder").value = os.fsencode(folder)
 
 
+def seen() -> dict[str, int]:
+    """How many calls of each kind there were since ``arm``."""
+    counts = (ctypes.c_long * len(KINDS)).in_dll(ctypes.CDLL(None), "fault_seen")
+    return dict(zip(KINDS, counts, strict=True))
+
+
 def _disarm() -> dict[str, int]:
     """Let nothing fail any more; how many calls of each kind there were."""
-    loaded = ctypes.CDLL(None)
-    (ctypes.c_char * 4096).in_dll(loaded, "fault_folder").value = b""
-    seen = (ctypes.c_long * len(KINDS)).in_dll(loaded, "fault_seen")
-    return dict(zip(KINDS, seen, strict=True))
+    (ctypes.c_char * 4096).in_dll(ctypes.CDLL(None), "fault_folder").value = b""
+    return seen()
 
 
 @dataclass(frozen=True)
@@ -190,8 +197,8 @@ class Faulty:
     def _counted(self) -> dict[str, int]:
         arm(self._trial)
         self._work.do(self._trial)
-        seen = _disarm()
-        return {kind: seen[kind] for kind in self._work.kinds}
+        counts = _disarm()
+        return {kind: counts[kind] for kind in self._work.kinds}
 
     def _try(self, fault: Fault) -> dict[str, Any]:
         problems: list[str] = []
