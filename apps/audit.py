@@ -3,7 +3,8 @@
 A folder of JSON Lines. Each file is named by the number of its first line, and goes on where the
 one before ends, so that turning to a new file breaks nothing. A line ends with ``before``, the
 SHA-256 that the line before states, and ``sha256``, that of its own bytes without this last member
-(``{...}`` and no line feed). ``head`` states the last line, so that one that is cut off is missed.
+(``{...}`` and no line feed). ``head`` states the last line, so that one that is cut off is missed;
+so does a witness beside the folder, and an anchor, ``N:SHA256``, that somebody keeps elsewhere.
 
 Writers are threads and processes: who holds the lock of ``head`` writes. Each line is on the disk
 (``fdatasync``) before what it tells of goes on. What a crash left half written was never part of
@@ -11,7 +12,6 @@ the log and is removed by the next writer; a line that came to the disk without 
 """
 
 import errno
-import fcntl
 import hashlib
 import hmac
 import json
@@ -21,110 +21,126 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
-from lexloop.core.errors import AuditError, DataError, InputError
+from lexloop.apps.audit_lines import (
+    HEAD,
+    OWN,
+    UNKNOWN_HEAD,
+    Head,
+    caught_up,
+    file_of,
+    files,
+    found_again,
+    stated,
+    unreadable,
+    witness_of,
+)
+from lexloop.core.errors import AuditError, RateExceeded
 from lexloop.core.files import Sink, replacing, sync, try_lock
 
 FOLDER = "audit"
 """Where it lies below the data of a server."""
 _log = logging.getLogger("lexloop.serve")
-_HEAD, _KEY, _SUFFIX = "head", "key", ".jsonl"
+_KEY = "key"
 _KEY_BYTES = 32
 _PATIENCE_S, _LOOK_S = 10.0, 0.005
-_BEGINNING = "0" * 64
-_OWN = b',"sha256":"'
-_MOST_LINE = 1 << 22
 _MOST_WARNINGS, _WITHIN_S = 60, 60.0
 """Strangers cause no more lines than these, so that they cannot fill the disk."""
-_MOST_FAULTS = 100
+_RESTORED = "head was restored"
+"""Told if the head stated no last line, but something else did."""
+_MB = 1 << 20
+_ENDINGS = frozenset(
+    {"answer", "delete", "remove", "take back", "withdraw link", "delete table", "stop table"}
+)
+"""What ends something, or takes it back, may still be done by whoever has spent their share."""
+_MORE_FOR_ENDINGS = 1.1
 
 
-class _Head(NamedTuple):
-    """The last line: its number and hash, its file by number, and that file's bytes."""
+class _Shares:
+    """Counts the bytes of lines that each person causes on one day, in UTC.
 
-    n: int = 0
-    sha256: str = _BEGINNING
-    file: int = 1
-    size: int = 0
+    Args:
+        most: The most bytes of one person.
+    """
 
-    @classmethod
-    def read(cls, handle: int) -> "_Head | None":
-        """Return what a file states; None where it states nothing."""
-        try:
-            n, sha256, file, size = os.pread(handle, 200, 0).decode("ascii").split()
-            return cls(int(n), sha256, int(file), int(size))
-        except ValueError:
-            return None
+    def __init__(self, most: int) -> None:
+        self._most, self._day = most, ""
+        self._spent: dict[str, int] = {}
 
-    def write(self, handle: int) -> None:
-        """State it in place: it has the same length each time, and needs no room of a disk."""
-        said = f"{self.n:020d} {self.sha256} {self.file:020d} {self.size:020d}\n"
-        os.pwrite(handle, said.encode("ascii"), 0)
+    def check(self, who: str, did: str) -> None:
+        """Refuse a line of a person who has spent their share; strangers are limited elsewhere.
 
-    def follows(self, line: "Line") -> bool:
-        """Return whether a line, which is whole, comes next."""
-        return line.sound and line.n == self.n + 1 and line.before == self.sha256
+        Raises:
+            RateExceeded: They have.
+        """
+        now = datetime.now(UTC)
+        if (day := now.date().isoformat()) != self._day:
+            self._day, self._spent = day, {}
+        most = self._most * (_MORE_FOR_ENDINGS if did in _ENDINGS else 1.0)
+        if not who or self._spent.get(who, 0) < most:
+            return
+        error = RateExceeded(
+            f"What you did today fills {self._most / _MB:g} MB of the audit log, and no more may "
+            "be (audit.person_mb_per_day).",
+            "Go on after midnight (UTC), or ask the operator to allow more.",
+        )
+        midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+        error.retry_after_s = int((midnight - now).total_seconds()) + 1
+        raise error
 
-
-class Line(NamedTuple):
-    """A line as it stands; ``own`` is the hash that it states, ``sound`` whether that is its."""
-
-    n: int
-    before: str
-    own: str
-    sound: bool
-    entry: dict[str, Any]
-
-    @classmethod
-    def of(cls, raw: bytes) -> "Line | None":
-        """Return what a line says; None where it is none of such a log."""
-        said, mark, tail = raw.rstrip(b"\n").rpartition(_OWN)
-        try:
-            entry = json.loads(raw)
-            own = tail.removesuffix(b'"}').decode("ascii")
-            found = cls(entry["n"], entry["before"], own, False, entry)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
-        if not mark or not isinstance(found.n, int):
-            return None
-        return found._replace(sound=hashlib.sha256(said + b"}").hexdigest() == own)
+    def spend(self, who: str, size: int) -> None:
+        """Count the bytes of a line."""
+        self._spent[who] = self._spent.get(who, 0) + size
 
 
 class AuditLog:
     """Writes lines.
 
     Args:
-        folder: Of the log; None where none is kept, and then nothing is written.
+        folder: Of the log; None if none is kept, and then nothing is written.
         segment_bytes: The most bytes of a file, unless it is one line.
         keyed: Whether questions are told by a keyed hash, which tells the same ones apart from
             others to who has the key, in place of their text.
+        person_bytes: The most bytes of the lines of one person on one day; a line that was begun
+            below that is written whole. Counted by this process.
     """
 
-    def __init__(self, folder: Path | None, segment_bytes: int = 1 << 26, keyed: bool = False):
+    def __init__(
+        self,
+        folder: Path | None,
+        segment_bytes: int = 1 << 26,
+        keyed: bool = False,
+        person_bytes: int = 1 << 40,
+    ):
         self.folder, self._most, self._keyed = folder, segment_bytes, keyed
-        self._lock = Lock()
+        self._lock, self._shares = Lock(), _Shares(person_bytes)
+        self._last: Head | None = None
         self._warned, self._until, self._untold = 0, 0.0, 0
         if folder is not None:
             with suppress(OSError):  # who writes is told
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if not files(folder):
+                    self._state_nothing(folder)
 
     def note(self, who: str, did: str, question: str | None = None, **told: Any) -> None:
         """Write what somebody does, before it is done.
 
         Raises:
+            RateExceeded: They have spent their share of the log.
             AuditError: It cannot be written.
         """
         if self.folder is None:
             return
         try:
             with self._lock, self._held(self.folder) as handle:
+                self._shares.check(who, did)
                 said = {} if question is None else self._question(self.folder, question)
-                self._append(self.folder, handle, {"did": did, "who": who, **said, **told})
+                size = self._append(self.folder, handle, {"did": did, "who": who, **said, **told})
+                self._shares.spend(who, size)
         except OSError as error:
             raise AuditError(
                 f"The audit log cannot be written: {error.strerror}.",
@@ -152,12 +168,33 @@ class AuditLog:
         except AuditError as error:
             _log.error("%s", error)  # nothing was given, so nothing is withheld
 
+    def anchor(self) -> str:
+        """Return what states the last line, to be kept elsewhere; "" if there is none.
+
+        Raises:
+            DataError: It cannot be read.
+        """
+        if self.folder is None:
+            return ""
+        try:
+            last = max((head for head in stated(self.folder) if head), default=None)
+        except OSError as error:
+            raise unreadable(self.folder, error) from error
+        return f"{last.n}:{last.sha256}" if last and last.n else ""
+
+    def _state_nothing(self, folder: Path) -> None:
+        """State of a new log that it has no line: one that states nothing has lost some."""
+        with self._held(folder) as handle, _witness(folder) as witness:
+            if Head.read(handle) is None and Head.read(witness) is None:
+                _begin(folder, handle, Head())
+                Head().write(witness)
+
     @contextmanager
     def _held(self, folder: Path) -> Iterator[int]:
         """Hold the log alone, among all processes."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         until = time.monotonic() + _PATIENCE_S
-        while (handle := try_lock(folder / _HEAD)) is None:
+        while (handle := try_lock(folder / HEAD)) is None:
             if time.monotonic() >= until:
                 raise TimeoutError(errno.ETIMEDOUT, "others hold it")
             time.sleep(_LOOK_S)
@@ -178,33 +215,61 @@ class AuditLog:
         hashed = hmac.new(file.read_bytes(), text.encode("utf-8", "surrogatepass"), hashlib.sha256)
         return {"question_hmac": hashed.hexdigest()}
 
-    def _append(self, folder: Path, handle: int, entry: Mapping[str, Any]) -> None:
-        head = _Head.read(handle)
+    def _append(self, folder: Path, handle: int, entry: Mapping[str, Any]) -> int:
+        """Write a line, before it what has become of the head, and return its bytes."""
+        with _witness(folder) as witness:  # opened first: without it nothing is written
+            head, lost = self._last_line(folder, handle, Head.read(witness))
+            if lost:
+                head, _ = self._written(folder, handle, head, {"did": lost, "who": ""})
+            head, size = self._written(folder, handle, head, entry)
+            head.write(witness)
+        self._last = head
+        return size
+
+    def _last_line(self, folder: Path, handle: int, witness: Head | None) -> tuple[Head, str]:
+        """Return the last line that anything states, and what there is to tell of the head."""
+        head = Head.read(handle)
+        known = [one for one in (head, witness, self._last) if one is not None]
+        last = max(known) if known else found_again(folder)
+        lost = ""
         if head is None:
-            head = _found_again(folder)
-            _begin(folder, handle, head)
-            if head.n:
-                self._append(folder, handle, {"did": "head was missing", "who": ""})
-                head = _Head.read(handle) or head
-        head = _caught_up(folder, head)
+            _begin(folder, handle, last)
+            if last.n:
+                lost = _RESTORED if known else UNKNOWN_HEAD
+        return caught_up(folder, last), lost
+
+    def _written(
+        self, folder: Path, handle: int, head: Head, entry: Mapping[str, Any]
+    ) -> tuple[Head, int]:
+        """Write a line behind the last, and return what is the last then, and its bytes."""
         line = _line(head, entry)
         if head.size and head.size + len(line) > self._most:
             head = head._replace(file=head.n + 1, size=0)
-        _write(_file(folder, head.file), head.size, line)
-        own = line.rpartition(_OWN)[2][:64].decode("ascii")
-        _Head(head.n + 1, own, head.file, head.size + len(line)).write(handle)
+        elif not head.size:  # the file is gone, or has yet to be made
+            head = head._replace(file=head.n + 1)
+        _write(file_of(folder, head.file), head.size, line)
+        own = line.rpartition(OWN)[2][:64].decode("ascii")
+        last = Head(head.n + 1, own, head.file, head.size + len(line))
+        last.write(handle)
+        return last, len(line)
 
 
-def _file(folder: Path, first: int) -> Path:
-    return folder / f"{first:012d}{_SUFFIX}"
+@contextmanager
+def _witness(folder: Path) -> Iterator[int]:
+    """Open the witness of a log, made if it is missing."""
+    handle = os.open(witness_of(folder), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
-def _line(head: _Head, entry: Mapping[str, Any]) -> bytes:
+def _line(head: Head, entry: Mapping[str, Any]) -> bytes:
     """Return the line behind the last, in ASCII: what others wrote steers no terminal by it."""
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     whole = {"n": head.n + 1, "at": at, **entry, "before": head.sha256}
     said = json.dumps(whole, separators=(",", ":")).replace("\x7f", "\\u007f").encode("ascii")
-    return said[:-1] + _OWN + hashlib.sha256(said).hexdigest().encode() + b'"}\n'
+    return said[:-1] + OWN + hashlib.sha256(said).hexdigest().encode() + b'"}\n'
 
 
 def _write(file: Path, size: int, line: bytes) -> None:
@@ -228,210 +293,7 @@ def _write(file: Path, size: int, line: bytes) -> None:
         os.close(handle)
 
 
-def _begin(folder: Path, handle: int, head: _Head) -> None:
+def _begin(folder: Path, handle: int, head: Head) -> None:
     head.write(handle)
     os.fsync(handle)
     sync(folder)
-
-
-def _caught_up(folder: Path, head: _Head) -> _Head:
-    """Return the last line that is there, be it that a crash kept the head from stating it.
-
-    What follows no line of the log stays where it is, to be found; half a line is removed.
-    """
-    while True:
-        file = _file(folder, head.file)
-        size = file.stat().st_size if file.exists() else 0
-        if size <= head.size:
-            if head.file <= head.n and _file(folder, head.n + 1).exists():
-                head = head._replace(file=head.n + 1, size=0)
-                continue
-            return head._replace(size=size)
-        with file.open("rb") as read:
-            read.seek(head.size)
-            for raw in read:
-                if not raw.endswith(b"\n"):
-                    os.truncate(file, size - len(raw))
-                    size -= len(raw)
-                elif (line := Line.of(raw)) is not None and head.follows(line):
-                    head = head._replace(n=line.n, sha256=line.own)
-        head = head._replace(size=size)
-
-
-def _found_again(folder: Path) -> _Head:
-    """Return the last line of the files, where no head states it."""
-    for file in reversed(_files(folder)):
-        with file.open("rb") as read:
-            lines = [line for raw in read if raw.endswith(b"\n") and (line := Line.of(raw))]
-        if lines:
-            return _Head(lines[-1].n, lines[-1].own, int(file.stem), file.stat().st_size)
-    return _Head()
-
-
-def _files(folder: Path) -> list[Path]:
-    found = (one for one in folder.glob(f"*{_SUFFIX}") if one.stem.isdecimal())
-    return sorted(found, key=lambda one: int(one.stem))
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong, in which line of which file."""
-
-    file: str
-    line: int
-    what: str
-
-
-@dataclass(frozen=True)
-class Verified:
-    """How many lines there are, the numbers of the first and the last, its hash, and the faults."""
-
-    lines: int = 0
-    first: int = 0
-    last: int = 0
-    sha256: str = _BEGINNING
-    faults: tuple[Fault, ...] = ()
-
-    def record(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
-        return {"intact": not self.faults, **asdict(self)}
-
-
-@dataclass
-class _Check:
-    """The chain as far as it was read; ``whole`` where it has to begin with the first line."""
-
-    whole: bool
-    head: _Head | None
-    n: int = 0
-    sha256: str = _BEGINNING
-    count: int = 0
-    first: int = 0
-    missing: set[int] = field(default_factory=set)
-    faults: list[Fault] = field(default_factory=list)
-
-    def take(self, file: str, place: int, raw: bytes) -> None:
-        """Read on by a line."""
-        line = Line.of(raw) if raw.endswith(b"\n") else None
-        if line is None:
-            self.fault(file, place, "It is no line of an audit log, or only a part of one.")
-            return
-        if not self.count and not self.whole:
-            self.n, self.sha256 = line.n - 1, line.before  # what is before is elsewhere
-        self.count += 1
-        if not line.sound:  # nor is its number sure; what follows has to follow what it states
-            line = line._replace(n=self.n + 1, before=self.sha256)
-            self.fault(file, place, f"Line {line.n} was changed: its SHA-256 is another.")
-        elif self.head is not None and line.n == self.head.n and line.own != self.head.sha256:
-            self.fault(file, place, f"Line {line.n} is another than the one that was written.")
-        self.first = self.first or line.n
-        if line.n <= self.n:
-            known = "it was moved here" if line.n in self.missing else "it stands here again"
-            self.missing.discard(line.n)
-            self.fault(file, place, f"Line {line.n} is out of order: {known}.")
-            return
-        if line.n > self.n + 1:
-            self.missing.update(range(self.n + 1, min(line.n, self.n + 1 + _MOST_FAULTS)))
-            self.fault(file, place, f"{_said(self.n + 1, line.n - 1)} before line {line.n}.")
-        elif line.before != self.sha256:
-            self.fault(file, place, f"Line {line.n} does not follow line {self.n} as it stands.")
-        self.n, self.sha256 = line.n, line.own
-
-    def fault(self, file: str, place: int, what: str) -> None:
-        """Note what is wrong; of very many the first."""
-        if len(self.faults) < _MOST_FAULTS:
-            self.faults.append(Fault(file, place, what))
-
-
-def _said(first: int, last: int) -> str:
-    return f"Line {first} is missing" if first == last else f"Lines {first} to {last} are missing"
-
-
-def verified(place: Path) -> Verified:
-    """Check a log, or one file of it or of an export, which may begin with any line.
-
-    Raises:
-        DataError: It cannot be read.
-    """
-    whole = place.is_dir()
-    try:
-        head = _stated(place) if whole else None
-        check = _Check(whole, head)
-        name, number = place.name, 0
-        for name, number, raw in _lines(place):
-            if raw.endswith(b"\n") or head is None or check.n < head.n:
-                check.take(name, number, raw)  # else it is being written
-    except OSError as error:
-        raise _unreadable(place, error) from error
-    if whole and head is None and check.count:
-        check.fault(_HEAD, 1, "It is missing or no head: lines may be missing at the end.")
-    elif head is not None and check.n < head.n:
-        check.fault(name, number, f"{_said(check.n + 1, head.n)} at the end.")
-    found = Verified(check.count, check.first, check.n, check.sha256)
-    return replace(found, faults=tuple(check.faults))
-
-
-def _stated(folder: Path) -> _Head | None:
-    try:
-        handle = os.open(folder / _HEAD, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH)
-        return _Head.read(handle)
-    finally:
-        os.close(handle)
-
-
-def raw_lines(place: Path, since: str | None = None) -> Iterator[bytes]:
-    """Yield the lines of a log or of one file as they stand, in order.
-
-    Args:
-        place: A folder or a file.
-        since: The first day or moment, in ISO 8601; of no zone it is in UTC. All lines from the
-            first that is no earlier are given, whatever the clock said later.
-
-    Raises:
-        InputError: ``since`` is no moment.
-        DataError: It cannot be read.
-    """
-    first = _moment(since)
-    try:
-        for _, _, raw in _lines(place):
-            line = Line.of(raw) if first else None
-            if line is not None and str(line.entry.get("at", "")) >= first:
-                first = ""
-            if line is None or not first:
-                yield raw
-    except OSError as error:
-        raise _unreadable(place, error) from error
-
-
-def _lines(place: Path) -> Iterator[tuple[str, int, bytes]]:
-    """Yield each line with its file's name and its number there."""
-    for file in _files(place) if place.is_dir() else [place]:
-        with file.open("rb") as read:
-            number = 0
-            while raw := read.readline(_MOST_LINE):
-                number += 1
-                yield file.name, number, raw
-
-
-def _moment(since: str | None) -> str:
-    if since is None:
-        return ""
-    try:
-        found = datetime.fromisoformat(since)
-        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise InputError(
-            f"{since[:100]!r} is no moment.", "Write it as 2026-01-31 or 2026-01-31T12:00:00Z."
-        ) from error
-    return f"{found.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
-
-
-def _unreadable(place: Path, error: OSError) -> DataError:
-    return DataError(
-        f"The audit log {place} cannot be read: {error.strerror}.",
-        "Name the folder or a file of a log, and check who may read it.",
-    )

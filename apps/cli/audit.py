@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from lexloop.apps.audit import FOLDER, raw_lines, verified
+from lexloop.apps.audit import FOLDER
+from lexloop.apps.audit_check import Anchor, Verified, verified
+from lexloop.apps.audit_lines import raw_lines, start_of
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.terminal import reported, say, write_json
+from lexloop.apps.cli.terminal import reported, say, write_json, write_json_list
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import DataError, InputError
@@ -36,6 +38,14 @@ def audit(
     verify: Annotated[
         bool, option("Only check that no line was changed, cut off or moved.", flag="--verify")
     ] = False,
+    expect: Annotated[
+        str | None,
+        option(
+            "With --verify: a line that must be there, as an earlier check or the server's log "
+            "has it. Without one nobody can tell whether the end was cut off with its head.",
+            "N:SHA256",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, option("Write the lines as they stand to a file, and print none.", "FILE")
     ] = None,
@@ -43,41 +53,46 @@ def audit(
 ) -> None:
     """Show a server's audit log, or check it. It may run meanwhile."""
     place = file if file is not None else (data or data_folder()) / FOLDER
+    anchor = None if expect is None else Anchor.of(expect)
     if verify:
-        _verify(place, as_json)
+        _verify(verified(place, anchor), place, as_json)
         return
+    if anchor is not None:
+        raise InputError("--expect is for a check.", "Add --verify.")
     lines = raw_lines(place, since)
     if out is not None:
         say(f"{_exported(lines, out)} lines in {out}.")
         return
-    entries = (_entry(raw) for raw in lines)
     if as_json:
-        write_json({"audit": [*entries]})
+        write_json_list("audit", _entries(lines))
         return
-    for one in entries:
+    for one in _entries(lines):
         _show(one)
 
 
-def _exported(lines: Iterator[bytes], out: Path) -> int:
+def _exported(pieces: Iterator[bytes], out: Path) -> int:
     """Write lines to a file and return how many.
 
     Raises:
         InputError: It cannot be written.
     """
+    count = 0
     try:
         with replacing(out, 0o600) as written:
-            return sum(bool(written.write(line)) for line in lines)
+            for piece in pieces:
+                written.write(piece)
+                count += piece.endswith(b"\n")
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error.strerror}.", "Name another.") from error
+    return count
 
 
-def _verify(place: Path, as_json: bool) -> None:
+def _verify(found: Verified, place: Path, as_json: bool) -> None:
     """Say what is wrong with a log.
 
     Raises:
         DataError: Something is.
     """
-    found = verified(place)
     if as_json:
         write_json(found.record())
     else:
@@ -92,6 +107,30 @@ def _verify(place: Path, as_json: bool) -> None:
     if not as_json:
         span = f"lines {found.first} to {found.last}" if found.lines else "no line yet"
         say(f"Intact: {span}; the last has SHA-256 {found.sha256}.")
+        if not found.end_stated:
+            say("A file alone does not say where its log ends: later lines may be missing.")
+        if found.anchor:
+            say(f"Anchor: {found.anchor}")
+            say("Keep it elsewhere and give it as --expect later: only that shows whether lines")
+            say("were cut off the end together with all that states the last one.")
+
+
+def _entries(pieces: Iterator[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield what lines say; of one that is too long to be shown only how it begins.
+
+    Raises:
+        DataError: A line is no JSON object.
+    """
+    for piece in pieces:
+        if piece.endswith(b"\n"):
+            yield _entry(piece)
+            continue
+        size = len(piece)
+        for rest in pieces:
+            size += len(rest)
+            if rest.endswith(b"\n"):
+                break
+        yield {**start_of(piece), "bytes": size, "shown": "in full with --out"}
 
 
 def _entry(raw: bytes) -> dict[str, Any]:

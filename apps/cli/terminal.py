@@ -6,9 +6,10 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
+from textwrap import indent
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Union
 
@@ -129,10 +130,25 @@ def typed_so_far() -> str | None:
 
 def write_json(value: dict[str, Any]) -> None:
     """Write one JSON object to standard output, safe to look at on a terminal."""
+    sys.stdout.write(_as_json(value) + "\n")
+    sys.stdout.flush()
+
+
+def write_json_list(name: str, values: Iterable[dict[str, Any]]) -> None:
+    """Write an object that holds one list, whose items are written as they come."""
+    sys.stdout.write(f"{{\n  {json.dumps(name)}: [")
+    before = "\n"
+    for value in values:
+        sys.stdout.write(before + indent(_as_json(value), "    "))
+        before = ",\n"
+    sys.stdout.write("]\n}\n" if before == "\n" else "\n  ]\n}\n")
+    sys.stdout.flush()
+
+
+def _as_json(value: dict[str, Any]) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=2)
     # outside its strings JSON holds none of these but line feeds, which are not among them
-    sys.stdout.write(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
-    sys.stdout.flush()
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def debugging() -> bool:

@@ -119,6 +119,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with app.state.mcp.run():
         yield
     tidying.cancel()
+    await run_in_threadpool(parts.tell_anchor)
     parts.collections.close()
     await run_in_threadpool(parts.tables.close)
     await run_in_threadpool(parts.indexing.close)
@@ -138,6 +139,7 @@ async def _tidy(parts: Serving) -> None:
     while True:
         if time.monotonic() - settled >= _DAY_S:
             settled = time.monotonic()
+            await run_in_threadpool(parts.tell_anchor)
             await run_in_threadpool(parts.settle)
         await asyncio.sleep(_TIDY_S)
         await run_in_threadpool(parts.let_go)

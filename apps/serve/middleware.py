@@ -71,6 +71,7 @@ _UNKNOWN_BYTES = 16 * 1024
 """The most that is taken of somebody who is not known, which a key to sign in with fits into."""
 _DIGITS = 20
 """A length of more digits is too large anyway, and Python reads no number of thousands of them."""
+_LONGEST_ADDRESS = 100
 _LINGER_S, _LINGER_BYTES = 2.0, 16 * _MB
 
 
@@ -316,8 +317,8 @@ def _responding(send: Send, body: Body, caching: str) -> Send:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of whoever asks, as a trusted proxy says it."""
-    return str((scope.get("client") or ("", 0))[0])
+    """Return the address of whoever asks, as a trusted proxy says it, which may be any text."""
+    return str((scope.get("client") or ("", 0))[0])[:_LONGEST_ADDRESS]
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:

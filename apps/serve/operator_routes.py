@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict
 
-from lexloop.apps.audit import raw_lines, verified
+from lexloop.apps.audit_check import Anchor, verified
+from lexloop.apps.audit_lines import raw_lines
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.roles import Role
 from lexloop.apps.serve.state import Served, Serving
@@ -53,13 +54,18 @@ class FaultBody(BaseModel):
 
 
 class VerifiedBody(BaseModel):
-    """Whether the audit log is as it was written; ``sha256`` is the hash of its last line."""
+    """Whether the audit log is as it was written; ``sha256`` is the hash of its last line.
+
+    ``anchor`` states the last line, to be kept elsewhere and given as ``expect`` later.
+    """
 
     intact: bool
     lines: int
     first: int
     last: int
     sha256: str
+    end_stated: bool
+    anchor: str
     faults: list[FaultBody]
 
 
@@ -85,9 +91,15 @@ def audit(
 
 
 @router.get("/audit/verify")
-def verify(served: Served) -> VerifiedBody:
+def verify(
+    served: Served,
+    expect: Annotated[
+        str | None, Query(max_length=100, description="A line that must be there, as N:SHA256.")
+    ] = None,
+) -> VerifiedBody:
     """Check that no line of the audit log was changed, cut off or moved."""
-    return VerifiedBody.model_validate(verified(_kept(served)).record())
+    anchor = None if expect is None else Anchor.of(expect)
+    return VerifiedBody.model_validate(verified(_kept(served), anchor).record())
 
 
 def _kept(served: Serving) -> Path:

@@ -35,7 +35,9 @@ def composed(said: Any) -> Any:
     return unicodedata.normalize("NFC", said) if isinstance(said, str) else said
 
 
-PersonName = Annotated[str, BeforeValidator(composed), Field(pattern=r"^\w[\w .@+-]{0,99}$")]
+PersonName = Annotated[
+    str, BeforeValidator(composed), Field(pattern=r"^\w[\w .@+-]{0,99}$", max_length=100)
+]
 """What a proxy may call people, too."""
 
 
@@ -113,10 +115,14 @@ class ProxySettings(_Table):
 
 
 class AuditSettings(_Table):
-    """That there is an audit log, and what it has of questions: their text or a keyed hash."""
+    """That there is an audit log, and what it has of questions: their text or a keyed hash.
+
+    ``person_mb_per_day`` is the most that the lines of one person may fill on one day.
+    """
 
     questions: Literal["text", "keyed"] = "text"
     segment_mb: float = Field(default=64.0, ge=0.001, le=65536.0)
+    person_mb_per_day: float = Field(default=50.0, ge=0.001, le=1e6)
 
 
 class LimitSettings(_Table):

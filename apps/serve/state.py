@@ -114,13 +114,25 @@ class Serving:
         except LexloopError as error:
             _log.error("What is to be deleted is still there: %s", error)
 
+    def tell_anchor(self) -> None:
+        """Tell the server's log, which lies elsewhere, which line of the audit log is the last."""
+        try:
+            if anchor := self.audit.anchor():
+                _log.warning("The audit log ends with line %s.", anchor)
+        except LexloopError as error:
+            _log.error("%s", error)
+
 
 def _audit_log(settings: ServerSettings) -> AuditLog:
     wanted = settings.audit
     if wanted is None:
         return AuditLog(None)
-    most = int(wanted.segment_mb * MB)
-    return AuditLog(data_folder() / FOLDER, most, keyed=wanted.questions == "keyed")
+    return AuditLog(
+        data_folder() / FOLDER,
+        int(wanted.segment_mb * MB),
+        keyed=wanted.questions == "keyed",
+        person_bytes=int(wanted.person_mb_per_day * MB),
+    )
 
 
 async def _serving(request: Request) -> Serving:

@@ -5,8 +5,10 @@ import hashlib
 import hmac
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, tzinfo
@@ -19,8 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexloop.apps import audit
-from lexloop.apps.audit import AuditLog, Line, raw_lines, verified
-from lexloop.core.errors import AuditError, InputError
+from lexloop.apps.audit import AuditLog
+from lexloop.apps.audit_check import Anchor, verified
+from lexloop.apps.audit_lines import raw_lines, scanned, witness_of
+from lexloop.core.errors import AuditError, DataError, InputError, RateExceeded
 
 Run = Callable[..., Any]
 HOSTILE = 'x"}\n{"n":1,"sha256":"\x1b[31m\u202e\ud800'
@@ -73,8 +77,7 @@ def test_a_log_that_is_not_kept_writes_nothing(tmp_path: Path) -> None:
     none = AuditLog(None)
     none.note("ann", "ask", "?")
     none.warn("wrong key", "::1")
-    assert verified(tmp_path).record()["intact"]
-    assert [*raw_lines(tmp_path)] == []
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
@@ -114,16 +117,210 @@ def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
         assert change(log(name), lambda a, f=foreign: [*a[:1], f, *a[1:]])[0].startswith("2: It is")
 
 
-def test_a_head_that_is_gone_or_damaged_is_told(tmp_path: Path) -> None:
+def faults_of(folder: Path, expect: str | None = None) -> list[str]:
+    anchor = None if expect is None else Anchor.of(expect)
+    return [one.what for one in verified(folder, anchor).faults]
+
+
+def test_a_head_that_is_gone_is_restored_from_its_witness(tmp_path: Path) -> None:
     for name, damage in (("gone", Path.unlink), ("odd", lambda head: head.write_text("x"))):
         folder = written(tmp_path / name)
         damage(folder / "head")
         (fault,) = verified(folder).faults
-        assert fault.file == "head"
+        assert (fault.file, fault.what) == (
+            "head", f"It is missing or no head: {name}.head states the last line."
+        )  # fmt: skip
         AuditLog(folder).note("ann", "ask")
         assert verified(folder).faults == ()
         told = [json.loads(raw)["did"] for raw in raw_lines(folder)]
-        assert told[-2:] == ["head was missing", "ask"]
+        assert told[-2:] == ["head was restored", "ask"]
+
+
+def test_a_head_without_a_witness_is_never_missing_in_silence(tmp_path: Path) -> None:
+    folder = written(tmp_path / "log")
+    (folder / "head").unlink()
+    witness_of(folder).unlink()
+    wanted = "It is missing or no head: nothing states the last line, so lines may be missing"
+    assert faults_of(folder) == [f"{wanted} at the end."]
+    AuditLog(folder).note("ann", "ask")
+    assert [json.loads(raw)["did"] for raw in raw_lines(folder)][-2:] == ["head was missing", "ask"]
+    assert faults_of(folder) == [
+        "When line 7 was written nothing stated the last line before it, so others may have been "
+        "cut off."
+    ]
+
+
+@given(st.integers(1, 9), st.sampled_from(["lines", "file", "folder"]), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_no_end_is_cut_off_unnoticed(
+    tmp_path_factory: pytest.TempPathFactory, cut: int, what: str, witnessed: bool
+) -> None:
+    """Lines, the last file or all of it go with the head; with the witness, too, or without."""
+    folder = tmp_path_factory.mktemp("data") / "audit"
+    log = AuditLog(folder, 900)
+    for number in range(9):
+        log.note("ann", "ask", f"question {number}")
+    anchor = log.anchor()
+    assert anchor == verified(folder).anchor
+    (folder / "head").unlink()
+    if what == "folder":
+        shutil.rmtree(folder)
+    elif what == "file":
+        files(folder)[-1].unlink()
+    else:
+        drop_lines(folder, cut)
+    if not witnessed:
+        witness_of(folder).unlink()
+    left = [json.loads(raw)["n"] for raw in raw_lines(folder)] if folder.exists() else []
+    lost = f"Line{'' if len(left) == 8 else f's {len(left) + 1} to'} 9"
+    told = f"{lost} {'is' if len(left) == 8 else 'are'} missing at the end."
+    if witnessed:
+        assert told in faults_of(folder)
+    elif folder.exists():
+        assert "nothing states the last line" in faults_of(folder)[0]
+        assert told in faults_of(folder, anchor)
+    else:
+        with pytest.raises(DataError, match="cannot be read"):
+            verified(folder)
+    AuditLog(folder).note("eve", "ask")  # nor does going on hide it
+    assert witnessed <= any("missing before line 10" in one for one in faults_of(folder))
+    assert faults_of(folder, anchor)
+
+
+def drop_lines(folder: Path, count: int) -> None:
+    """Cut lines off the end of a log."""
+    for file in reversed(files(folder)):
+        lines = file.read_bytes().splitlines(keepends=True)
+        kept = lines[: max(0, len(lines) - count)]
+        count -= len(lines) - len(kept)
+        if kept:
+            file.write_bytes(b"".join(kept))
+        else:
+            file.unlink()
+
+
+def test_who_writes_knows_the_last_line_whatever_the_folder_says(tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    log = AuditLog(folder)
+    for number in range(3):
+        log.note("ann", "ask", f"question {number}")
+    shutil.rmtree(folder)
+    witness_of(folder).unlink()
+    log.note("eve", "ask")
+    assert faults_of(folder) == ["Lines 1 to 3 are missing before line 4."]
+
+
+def test_an_older_copy_in_the_place_of_the_log_is_told(tmp_path: Path) -> None:
+    folder = written(tmp_path / "log", 3)
+    shutil.copytree(folder, tmp_path / "copy")
+    written(folder, 2)
+    shutil.rmtree(folder)
+    (tmp_path / "copy").rename(folder)
+    assert faults_of(folder) == ["Lines 4 to 5 are missing at the end."]
+    AuditLog(folder).note("ann", "ask")
+    assert faults_of(folder) == ["Lines 4 to 5 are missing before line 6."]
+
+
+def test_an_anchor_is_a_line_that_must_be_there(tmp_path: Path) -> None:
+    folder = written(tmp_path / "log", 2)
+    early = verified(folder).anchor
+    written(folder, 2)
+    late = verified(folder).anchor
+    assert (early[:2], late[:2]) == ("2:", "4:")
+    assert faults_of(folder, early) == faults_of(folder, late) == []
+    assert faults_of(folder, f"2:{'0' * 64}") == [
+        "Line 2 is another than the one that was written."
+    ]
+    assert faults_of(folder, f"6:{'0' * 64}") == ["Lines 5 to 6 are missing at the end."]
+    (file,) = files(folder)
+    end = tmp_path / "end.jsonl"
+    end.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[2:]))
+    assert not verified(end).end_stated
+    assert verified(end, Anchor.of(late)).end_stated
+    assert faults_of(end, late) == []
+    assert faults_of(end, early) == ["Line 2, which was expected, is not in it."]
+    for text in ("", "4", "x:y", f"-1:{'0' * 64}", f"4:{'A' * 64}", f"{'9' * 19}:{'0' * 64}"):
+        with pytest.raises(InputError, match="no anchor"):
+            Anchor.of(text)
+
+
+def test_a_new_log_states_that_it_is_empty(tmp_path: Path) -> None:
+    AuditLog(tmp_path / "log")
+    found = verified(tmp_path / "log")
+    assert (found.lines, found.faults, found.end_stated, found.anchor) == (0, (), True, "")
+    assert AuditLog(tmp_path / "log").anchor() == AuditLog(None).anchor() == ""
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    assert "nothing states the last line" in faults_of(bare)[0]
+
+
+@pytest.mark.parametrize("most", [1 << 20, 1])
+def test_a_line_of_any_length_is_read_in_little_memory(tmp_path: Path, most: int) -> None:
+    log = AuditLog(tmp_path / "log", most)
+    log.note("ann", "ask", "one")
+    log.note("ann", "make", collection="\x7f" * 2_000_000)
+    before = (tmp_path / "log" / "head").read_bytes()
+    log.note("ann", "ask", "x" * 12_000_000)
+    (tmp_path / "log" / "head").write_bytes(before)  # a crash: the writer has to read it again
+    witness_of(tmp_path / "log").write_bytes(before)
+    out = tmp_path / "out.jsonl"
+    tracemalloc.start()
+    try:
+        AuditLog(tmp_path / "log", most).note("ann", "ask", "four")
+        assert verified(tmp_path / "log").lines == 4
+        with out.open("wb") as written:
+            written.writelines(raw_lines(tmp_path / "log", "2000-01-01"))
+        assert verified(out).lines == 4
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
+    assert verified(tmp_path / "log").faults == verified(out).faults == ()
+    (file,) = (one for one in files(tmp_path / "log") if b"xxxx" in one.read_bytes())
+    file.write_bytes(file.read_bytes().replace(b"xxxx", b"xxyx", 1))
+    assert faults_of(tmp_path / "log") == ["Line 3 was changed: its SHA-256 is another."]
+
+
+def test_a_head_is_found_again_behind_a_half_line(tmp_path: Path) -> None:
+    folder = written(tmp_path / "log", 2)
+    with files(folder)[0].open("ab") as file:
+        file.write(b'{"n":3,"at"' + b"x" * 100_000)
+    (folder / "head").unlink()
+    witness_of(folder).unlink()
+    AuditLog(folder).note("ann", "ask")
+    assert [json.loads(raw)["n"] for raw in raw_lines(folder)] == [1, 2, 3, 4]
+
+
+def test_the_lines_of_one_person_a_day_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock(datetime):
+        at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return cls.at
+
+    monkeypatch.setattr(audit, "datetime", Clock)
+    kept = AuditLog(tmp_path, person_bytes=10_000)
+
+    def write_much(did: str) -> None:
+        for _ in range(1000):
+            kept.note("ann", did, "x" * 500)
+
+    with pytest.raises(RateExceeded, match=r"audit\.person_mb_per_day") as refused:
+        write_much("ask")
+    assert refused.value.retry_after_s == 12 * 3600 + 1
+    held = sum(len(raw) for raw in raw_lines(tmp_path))
+    assert 10_000 <= held < 11_000
+    kept.note("ann", "take back", collection="Dogs")  # what ends something has a little more
+    with pytest.raises(RateExceeded):
+        write_much("take back")
+    assert sum(len(raw) for raw in raw_lines(tmp_path)) < 12_000
+    kept.note("bob", "ask", "x" * 500)  # others go on
+    kept.warn("wrong key", "192.0.2.1")
+    Clock.at = datetime(2026, 3, 2, 0, 0, 1, tzinfo=UTC)
+    kept.note("ann", "ask", "the next day")
+    assert verified(tmp_path).faults == ()
 
 
 def test_a_new_file_goes_on_where_the_one_before_ends(tmp_path: Path) -> None:
@@ -326,9 +523,20 @@ def test_what_is_no_moment_is_refused(tmp_path: Path, since: str) -> None:
         [*raw_lines(tmp_path, since)]
 
 
-def test_a_line_of_no_such_log_is_none() -> None:
-    for raw in (b"", b"{}", b"1", b"null", b'{"n":1,"before":"","sha256":"\xff"}'):
-        assert Line.of(raw) is None
+def test_a_line_of_no_such_log_is_none(tmp_path: Path) -> None:
+    (file,) = files(written(tmp_path, 1))
+    whole = file.read_bytes()
+    assert [one.line is None for one in scanned(file)] == [False]
+    odd = (
+        b"{}",
+        b"1",
+        b"null",
+        b'{"n":1,"before":"","sha256":"\xff"}',
+        whole[:-2],
+        b" " + whole[:-1],
+    )
+    file.write_bytes(b"\n".join(odd) + b"\n")
+    assert [one.line for one in scanned(file)] == [None] * len(odd)
 
 
 def test_the_command_shows_exports_and_verifies(run: Run, tmp_path: Path) -> None:
@@ -343,10 +551,22 @@ def test_the_command_shows_exports_and_verifies(run: Run, tmp_path: Path) -> Non
     intact = run("audit", "--data", str(tmp_path), "--verify")
     assert intact.exit_code == 0
     assert intact.stdout.startswith("Intact: lines 1 to 4; the last has SHA-256 ")
+    anchor = verified(folder).anchor
+    assert f"Anchor: {anchor}" in intact.stdout
+    assert "A file alone" not in intact.stdout
+    expected = ("audit", "--data", str(tmp_path), "--verify", "--expect")
+    assert run(*expected, anchor).exit_code == 0
+    later = run(*expected, f"9:{'0' * 64}")
+    assert later.exit_code == 5
+    assert "Lines 5 to 9 are missing at the end." in later.stdout
+    assert run(*expected, "soon").exit_code == 2
+    assert run("audit", "--data", str(tmp_path), "--expect", anchor).exit_code == 2
     out = tmp_path / "export.jsonl"
     assert run("audit", "--data", str(tmp_path), "--out", str(out)).stdout.startswith("4 lines in")
     assert out.read_bytes() == b"".join(raw_lines(folder))
-    assert run("audit", str(out), "--verify").exit_code == 0
+    exported = run("audit", str(out), "--verify")
+    assert exported.exit_code == 0
+    assert "A file alone does not say where its log ends" in exported.stdout
     lines = out.read_bytes().splitlines(keepends=True)
     out.write_bytes(b"".join([lines[0], *lines[2:]]))
     cut = run("audit", str(out), "--verify")
@@ -357,6 +577,12 @@ def test_the_command_shows_exports_and_verifies(run: Run, tmp_path: Path) -> Non
     assert json.loads(told.stdout)["faults"] == [
         {"file": "export.jsonl", "line": 2, "what": "Line 2 is missing before line 3."}
     ]
+    AuditLog(folder).note("ann", "ask", "x" * 100_000)
+    long = json.loads(run("audit", "--data", str(tmp_path), "--json").stdout)["audit"][-1]
+    assert (long["n"], long["did"], long["bytes"] > 100_000) == (5, "ask", True)
+    assert '"bytes": 100' in run("audit", "--data", str(tmp_path)).stdout
+    none = run("audit", "--data", str(tmp_path), "--json", "--since", "2999-01-01")
+    assert json.loads(none.stdout) == {"audit": []}
     assert run("audit", str(tmp_path / "none.jsonl")).exit_code == 5
     assert run("audit", str(out), "--since", "never").exit_code == 2
     assert run("audit", str(out), "--out", str(tmp_path / "none" / "x")).exit_code == 2

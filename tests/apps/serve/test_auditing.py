@@ -24,7 +24,9 @@ from servers import (
     served,
 )
 
-from lexloop.apps.audit import FOLDER, raw_lines, verified
+from lexloop.apps.audit import FOLDER
+from lexloop.apps.audit_check import verified
+from lexloop.apps.audit_lines import raw_lines, witness_of
 from lexloop.apps.serve.settings import ServerSettings
 
 WHO = [person("ann", role="curator"), person("eve"), person("zoe", role="operator")]
@@ -171,6 +173,74 @@ def test_an_operator_exports_and_verifies(address: str, data: Path) -> None:
             }
         ]
         assert str(data) not in json.dumps(changed)
+
+
+def test_an_anchor_is_told_and_checked(address: str, data: Path) -> None:
+    with client_of(address, "eve") as client:
+        asked(client)
+    with client_of(address, "zoe") as client:
+        checked = client.get("/audit/verify").json()
+        anchor = checked["anchor"]
+        assert (anchor[:2], checked["end_stated"]) == ("2:", True)
+        assert client.get("/audit/verify", params={"expect": anchor}).json()["intact"]
+        (file,) = (data / FOLDER).glob("*.jsonl")
+        file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
+        for stated in (data / FOLDER / "head", witness_of(data / FOLDER)):
+            stated.unlink()
+        cut = client.get("/audit/verify", params={"expect": anchor}).json()
+        assert [one["what"] for one in cut["faults"]][1:] == ["Line 2 is missing at the end."]
+        assert client.get("/audit/verify", params={"expect": "2"}).status_code == 400
+
+
+def test_the_last_line_is_told_to_the_servers_log(
+    data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(data))
+    given = ServerSettings.of({"people": WHO, "audit": {}})
+    with served(given) as address, client_of(address, "eve") as client:
+        asked(client)
+    ended = f"The audit log ends with line {verified(data / FOLDER).anchor}."
+    assert ended in caplog.messages  # when a server ends
+    caplog.clear()
+    with served(given):
+        eventually(lambda: ended in caplog.messages)  # and when one begins
+
+
+@pytest.mark.parametrize("address", [{"person_mb_per_day": 0.001}], indirect=True)
+def test_who_fills_the_log_is_refused_alone(address: str, data: Path) -> None:
+    with client_of(address, "ann") as client:
+        assert client.post("/collections", json={"name": "Dogs"}).status_code == 201
+        granted = client.put("/collections/Dogs/grants", json={"person": "eve"})
+        assert granted.status_code == 200
+        for _ in range(5):
+            refused = client.post("/ask", json={**QUESTION, "collections": ["sample"]})
+        assert refused.status_code == 429
+        assert refused.json()["error"]["kind"] == "RateExceeded"
+        assert "audit.person_mb_per_day" in refused.json()["error"]["what"]
+        assert 0 < int(refused.headers["Retry-After"]) <= 86_401
+        before = len(lines(data))
+        assert client.post("/ask", json=QUESTION).status_code == 429
+        asyncio.run(refused_call(address))
+        assert len(lines(data)) == before
+        # what was given can be taken back still
+        taken = client.delete("/collections/Dogs/grants", params={"person": "eve"})
+        assert taken.json() == {"grants": []}
+    with client_of(address, "eve") as client:
+        asked(client)
+    with client_of(address, "zoe") as client:
+        assert client.get("/audit/verify").json()["intact"]
+
+
+async def refused_call(address: str) -> None:
+    """Call a tool as ann, who has filled the log."""
+    async with (
+        streamablehttp_client(f"{address}/mcp", headers=as_("ann")) as (given, told, _),
+        ClientSession(given, told) as session,
+    ):
+        await session.initialize()
+        result = await session.call_tool("search", {"query": "What is a bias audit?"})
+        assert result.isError
+        assert "audit.person_mb_per_day" in str(result.content)
 
 
 def test_without_one_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

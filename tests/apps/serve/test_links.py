@@ -8,7 +8,7 @@ import httpx
 import pytest
 from servers import CATS, DOGS, client_of, person, served
 
-from lexloop.apps.audit import raw_lines
+from lexloop.apps.audit_lines import raw_lines
 from lexloop.apps.serve.settings import ServerSettings
 
 MINUTES = "---\ntags: board\n---\nMinutes\n\nThe board gave 777 euro to the harbour fund.\n"

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,6 +10,8 @@ import httpx
 import pytest
 from servers import as_, person, served
 
+from lexloop.apps.audit import FOLDER
+from lexloop.apps.audit_lines import raw_lines
 from lexloop.apps.serve.people import People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import AccessError, SettingsError
@@ -159,6 +162,19 @@ def test_an_untrusted_peer_is_not_believed_and_is_logged(
     assert '"address":"127.0.0.1"' in lines
     assert caplog.text.count("identity header of no proxy from 127.0.0.1") == 4
     assert "secret-name" not in lines + caplog.text
+
+
+def test_an_address_that_a_proxy_passes_on_fills_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+    given = {"people": [person("zoe")], "proxy": PROXY, "audit": {}}
+    with served(ServerSettings.of(given)) as address:
+        wrong = {"X-Forwarded-For": "x" * 30_000, "Authorization": "Bearer wrong"}
+        assert httpx.get(f"{address}/api/me", headers=wrong).status_code == 401
+    [line] = raw_lines(tmp_path / FOLDER)
+    assert b'"address":"' + b"x" * 100 + b'"' in line
+    assert len(line) < 500
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from servers import CATS, client_of, people, person, served
 
-from lexloop.apps.audit import raw_lines
+from lexloop.apps.audit_lines import raw_lines
 from lexloop.apps.serve.settings import ServerSettings
 
 SEARCH, OWN = "/search", "/search/conversations"

@@ -1,0 +1,293 @@
+"""The form of an audit log: its files, its lines, and what states the last of them.
+
+Lines are read in blocks, so that one of any length takes no more memory than a short one: the
+members at both ends of a line say all that the chain needs, and its hash is made as it is read.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lexloop.core.errors import DataError, InputError
+
+HEAD = "head"
+"""The file, in the folder of a log, that states its last line."""
+BEGINNING = "0" * 64
+"""What the first line has for the hash of the one before."""
+OWN = b',"sha256":"'
+"""Stands before a line's own hash, which is its last member."""
+UNKNOWN_HEAD = "head was missing"
+"""What a line tells that was written when nothing stated the last one."""
+_SUFFIX = ".jsonl"
+_BLOCK, _START_BYTES = 1 << 16, 256
+_START = re.compile(rb'\{"n":([1-9]\d{0,17}),"at":"([^"\\]{1,64})"(?:,"did":"([^"\\]{0,100})")?')
+_END = re.compile(rb',"before":"([0-9a-f]{64})","sha256":"([0-9a-f]{64})"\}\n')
+_END_BYTES = len(b',"before":"' + b"0" * 64 + b'"' + OWN + b"0" * 64 + b'"}\n')
+_AFTER_OWN_BYTES = len(OWN + b"0" * 64 + b'"}\n')
+
+
+class Head(NamedTuple):
+    """The last line: its number and hash, its file by number, and that file's bytes."""
+
+    n: int = 0
+    sha256: str = BEGINNING
+    file: int = 1
+    size: int = 0
+
+    @classmethod
+    def read(cls, handle: int) -> "Head | None":
+        """Return what an open file states; None if it states nothing."""
+        try:
+            n, sha256, file, size = os.pread(handle, 200, 0).decode("ascii").split()
+            return cls(int(n), sha256, int(file), int(size))
+        except ValueError:
+            return None
+
+    def write(self, handle: int) -> None:
+        """State it in place: it always has the same length, and needs no space on a disk."""
+        text = f"{self.n:020d} {self.sha256} {self.file:020d} {self.size:020d}\n"
+        os.pwrite(handle, text.encode("ascii"), 0)
+
+
+class Line(NamedTuple):
+    """What a line says of its place in the chain.
+
+    Args:
+        n: Its number.
+        at: When it was written, in ISO 8601 and UTC.
+        did: What was done.
+        before: The hash of the line before it.
+        own: The hash that it states of itself.
+        sound: Whether that is its hash.
+    """
+
+    n: int
+    at: str
+    did: str
+    before: str
+    own: str
+    sound: bool
+
+    def follows(self, head: Head) -> bool:
+        """Return whether it is whole, and the next one after the last."""
+        return self.sound and self.n == head.n + 1 and self.before == head.sha256
+
+
+class Scanned(NamedTuple):
+    """A line of a file.
+
+    Args:
+        number: Counted in the file, from 1.
+        start: Where it begins, in bytes.
+        whole: Whether a line feed ends it.
+        line: What it says; None if it is no line of such a log.
+    """
+
+    number: int
+    start: int
+    whole: bool
+    line: Line | None
+
+
+class _Reader:
+    """Takes a line in pieces; keeps both its ends, and the hash of what is between."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._start, self._end = b"", b""
+        self._digest = hashlib.sha256()
+
+    def take(self, piece: bytes) -> None:
+        if len(self._start) < _START_BYTES:
+            self._start = (self._start + piece)[:_START_BYTES]
+        self.size += len(piece)
+        held = self._end + piece
+        kept = max(0, len(held) - _END_BYTES)
+        self._digest.update(held[:kept])
+        self._end = held[kept:]
+
+    def line(self) -> Line | None:
+        start, end = _START.match(self._start), _END.fullmatch(self._end)
+        if start is None or end is None:
+            return None
+        self._digest.update(self._end[:-_AFTER_OWN_BYTES] + b"}")
+        n, at, did = start.groups(b"")
+        before, own = (part.decode("ascii") for part in end.groups())
+        text = (part.decode("utf-8", "replace") for part in (at, did))
+        return Line(int(n), *text, before, own, self._digest.hexdigest() == own)
+
+
+def scanned(file: Path, start: int = 0) -> Iterator[Scanned]:
+    """Yield the lines of a file, from a byte on.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with file.open("rb") as opened:
+        opened.seek(start)
+        number, reader = 1, _Reader()
+        while piece := opened.readline(_BLOCK):
+            reader.take(piece)
+            if piece.endswith(b"\n"):
+                yield Scanned(number, start, True, reader.line())
+                number, start, reader = number + 1, start + reader.size, _Reader()
+        if reader.size:
+            yield Scanned(number, start, False, None)
+
+
+def start_of(piece: bytes) -> dict[str, Any]:
+    """Return what the first piece of a long line says of it: its number, when and what."""
+    start = _START.match(piece)
+    if start is None:
+        return {}
+    n, at, did = start.groups(b"")
+    return {"n": int(n), "at": at.decode("utf-8", "replace"), "did": did.decode("utf-8", "replace")}
+
+
+def file_of(folder: Path, first: int) -> Path:
+    """Return the file of a log that begins with a line."""
+    return folder / f"{first:012d}{_SUFFIX}"
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the files of a log, in order."""
+    found = (file for file in folder.glob(f"*{_SUFFIX}") if file.stem.isdecimal())
+    return sorted(found, key=lambda file: int(file.stem))
+
+
+def witness_of(folder: Path) -> Path:
+    """Return the file beside the folder of a log that states its last line, too.
+
+    Who removes the folder, or puts an older copy in its place, does not remove what it said.
+    """
+    folder = folder.absolute()
+    return folder.with_name(f"{folder.name}.{HEAD}")
+
+
+def caught_up(folder: Path, head: Head) -> Head:
+    """Return the last line that is there, even if a crash kept the head from stating it.
+
+    What follows no line of the log stays where it is, to be found; half a line is removed.
+
+    Raises:
+        OSError: The files cannot be read, or half a line not be removed.
+    """
+    while True:
+        file = file_of(folder, head.file)
+        size = file.stat().st_size if file.exists() else 0
+        if size <= head.size:
+            if head.file <= head.n and file_of(folder, head.n + 1).exists():
+                head = head._replace(file=head.n + 1, size=0)
+                continue
+            return head._replace(size=size)
+        for one in scanned(file, head.size):
+            if not one.whole:
+                os.truncate(file, one.start)
+                size = one.start
+            elif one.line is not None and one.line.follows(head):
+                head = head._replace(n=one.line.n, sha256=one.line.own)
+        head = head._replace(size=size)
+
+
+def found_again(folder: Path) -> Head:
+    """Return the last line of the files, if nothing states it.
+
+    Raises:
+        OSError: They cannot be read.
+    """
+    for file in reversed(files(folder)):
+        last, size = None, file.stat().st_size
+        for one in scanned(file):
+            last = one.line or last
+            size = size if one.whole else one.start
+        if last is not None:
+            return Head(last.n, last.own, int(file.stem), size)
+    return Head()
+
+
+def stated(folder: Path) -> tuple[Head | None, Head | None]:
+    """Return what the head and the witness of a log state; None for one that states nothing."""
+    with suppress(FileNotFoundError):
+        handle = os.open(folder / HEAD, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            return Head.read(handle), _read(witness_of(folder))
+        finally:
+            os.close(handle)
+    return None, _read(witness_of(folder))
+
+
+def _read(file: Path) -> Head | None:
+    with suppress(FileNotFoundError):
+        handle = os.open(file, os.O_RDONLY)
+        try:
+            return Head.read(handle)
+        finally:
+            os.close(handle)
+    return None
+
+
+def raw_lines(place: Path, since: str | None = None) -> Iterator[bytes]:
+    """Yield the lines of a log or of one file as they stand, in order; long ones in pieces.
+
+    Args:
+        place: A folder or a file.
+        since: The first day or moment, in ISO 8601; of no zone it is in UTC. All lines from the
+            first that is no earlier are given, whatever the clock said later.
+
+    Raises:
+        InputError: ``since`` is no moment.
+        DataError: It cannot be read.
+    """
+    first = _moment(since)
+    try:
+        for file in files(place) if place.is_dir() else [place]:
+            first = yield from _pieces(file, first)
+    except OSError as error:
+        raise unreadable(place, error) from error
+
+
+def _pieces(file: Path, since: str) -> Generator[bytes, None, str]:
+    """Yield the lines of a file since a moment, each in pieces; what is no line is given, too.
+
+    Returns:
+        The moment; empty once a line of it, or later, was given.
+    """
+    with file.open("rb") as opened:
+        begins, wanted = True, True
+        while piece := opened.readline(_BLOCK):
+            if begins and since:
+                start = _START.match(piece)
+                wanted = start is None or start[2].decode("utf-8", "replace") >= since
+                since = "" if start is not None and wanted else since
+            if wanted:
+                yield piece
+            begins = piece.endswith(b"\n")
+    return since
+
+
+def _moment(since: str | None) -> str:
+    if since is None:
+        return ""
+    try:
+        found = datetime.fromisoformat(since)
+        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InputError(
+            f"{since[:100]!r} is no moment.", "Write it as 2026-01-31 or 2026-01-31T12:00:00Z."
+        ) from error
+    return f"{found.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def unreadable(place: Path, error: OSError) -> DataError:
+    """Return the error for a log that cannot be read."""
+    return DataError(
+        f"The audit log {place} cannot be read: {error.strerror}.",
+        "Name the folder or a file of a log, and check who may read it.",
+    )
