@@ -119,8 +119,9 @@ class _Reader:
         self._digest.update(self._end[:-_AFTER_OWN_BYTES] + b"}")
         n, at, did = start.groups(b"")
         before, own = (part.decode("ascii") for part in end.groups())
-        text = (part.decode("utf-8", "replace") for part in (at, did))
-        return Line(int(n), *text, before, own, self._digest.hexdigest() == own)
+        said_at, said_did = (part.decode("utf-8", "replace") for part in (at, did))
+        sound = self._digest.hexdigest() == own
+        return Line(int(n), said_at, said_did, before, own, sound)
 
 
 def scanned(file: Path, start: int = 0) -> Iterator[Scanned]:

@@ -14,6 +14,7 @@ from sse_starlette import EventSourceResponse
 from lexloop.apps.offered import choices
 from lexloop.apps.serve.asking import AskRequest, Event, shown
 from lexloop.apps.serve.errors import body_of, documented
+from lexloop.apps.serve.fields import Id
 from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.middleware import WRONG_KEY, address_of
 from lexloop.apps.serve.people import COOKIE, Asker, Person
@@ -25,7 +26,6 @@ from lexloop.core.errors import UnknownPerson
 from lexloop.workbench.questions import next_questions
 
 router = APIRouter(prefix="/api")
-Id = Annotated[str, Field(min_length=1, max_length=100)]
 _STREAM = "text/event-stream"
 _EVENTS: dict[str, Any] = {
     "schema": {"type": "string"},

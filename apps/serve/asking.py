@@ -11,7 +11,7 @@ from functools import partial
 from heapq import merge
 from itertools import chain, starmap
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,6 +19,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from lexloop.apps.audit import AuditLog
 from lexloop.apps.offered import EMBEDDED_ALONE, chosen
 from lexloop.apps.serve.collections import Collections, Engine, opening
+from lexloop.apps.serve.fields import (
+    MOST_COLLECTIONS,
+    MOST_DOCUMENTS,
+    CollectionName,
+    DocumentName,
+    GivenSettings,
+    Place,
+    QuestionText,
+)
 from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
@@ -32,7 +41,6 @@ from lexloop.core.errors import (
     NotFoundError,
     ThreadBusy,
 )
-from lexloop.core.settings_groups import Offset
 from lexloop.core.types import POINTED, Degradation, Turn
 
 if TYPE_CHECKING:
@@ -61,9 +69,9 @@ class AskRequest(BaseModel):
         },
     )
 
-    question: str = Field(description="In words.")
-    collections: list[str] | None = Field(
-        default=None, max_length=100, description="By name; null for all that you see."
+    question: QuestionText
+    collections: list[CollectionName] | None = Field(
+        default=None, max_length=MOST_COLLECTIONS, description="By name; null for all that you see."
     )
     thread: str | None = Field(
         default=None, max_length=100, description="The conversation that it goes on with."
@@ -73,17 +81,17 @@ class AskRequest(BaseModel):
         max_length=20,
         description="Answer from the law in force on this day (YYYY-MM-DD), `today`, or `any`.",
     )
-    documents: list[Annotated[str, Field(max_length=4096)]] = Field(
+    documents: list[DocumentName] = Field(
         default=[],
-        max_length=500,
+        max_length=MOST_DOCUMENTS,
         description="The only documents that are asked, by name or the end of it; none for all.",
     )
-    passage: tuple[Offset, Offset] | None = Field(
+    passage: tuple[Place, Place] | None = Field(
         default=None,
         description="The only passage of the one document that is asked: where it begins and ends "
         "in code points. It is widened to whole sentences.",
     )
-    settings: dict[str, Any] = Field(default={}, description="By flat name; see /api/settings.")
+    settings: GivenSettings = {}
 
 
 def _new_id() -> str:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lexloop.apps.serve.document_routes import Named
 from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.fields import CollectionName
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served, computed
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
@@ -22,7 +23,7 @@ Thread = Annotated[
 
 
 def _comparing(
-    name: str, person: Asker, served: Served, old: Named, new: Named
+    name: CollectionName, person: Asker, served: Served, old: Named, new: Named
 ) -> Callable[[], Comparison]:
     """Return what compares two documents of a collection."""
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from lexloop.apps.serve.collections import CollectionBody
 from lexloop.apps.serve.errors import documented, response_of
+from lexloop.apps.serve.fields import FARTHEST, CollectionName, DocumentName, Place
 from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.pages import Original, fitting, shares
@@ -41,7 +42,6 @@ router = APIRouter(
     tags=["documents"],
     responses=documented(404, 409),
 )
-_FARTHEST = 2**31
 _LONGEST_DEPTH = 99
 _STRETCH = 20_000
 _PICTURE = "image/webp"
@@ -55,17 +55,22 @@ _FORM: dict[str, Any] = {
                     "type": "object",
                     "required": [FIELD],
                     "properties": {
-                        FIELD: {"type": "array", "items": {"type": "string", "format": "binary"}}
+                        FIELD: {
+                            "type": "array",
+                            "maxItems": _FILES,
+                            "items": {"type": "string", "format": "binary"},
+                        }
                     },
                 }
             }
         },
     }
 }
-Named = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
+Named = Annotated[DocumentName, Query()]
 Label = Annotated[str, Query(max_length=500, description="E.g. Article 5(1)(a), or a heading.")]
-Offset = Annotated[int, Query(ge=0, le=_FARTHEST, description="In code points of the text.")]
-AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$")]
+Offset = Annotated[Place, Query(description="In code points of the text.")]
+AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$", max_length=10)]
+ETag = Annotated[str | None, Header(max_length=1000)]
 
 
 class DocumentBody(BaseModel):
@@ -217,7 +222,7 @@ class CompareBody(BaseModel):
 class NewCollection(BaseModel):
     """The name of a collection to make."""
 
-    name: str
+    name: str = Field(max_length=250)
 
 
 class UploadBody(BaseModel):
@@ -255,7 +260,7 @@ def collections(person: Asker, served: Served) -> list[CollectionBody]:
 
 
 @router.get("/{name}/documents")
-def documents(name: str, person: Asker, served: Served) -> DocumentsBody:
+def documents(name: CollectionName, person: Asker, served: Served) -> DocumentsBody:
     """List the documents of a collection, and what of its files could not be read."""
     own = served.collections.held(person).get(name)
     job = None if own is None else served.indexing.of(own)
@@ -304,14 +309,16 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[Docume
 class _Seen:
     """What somebody sees of a collection."""
 
-    def __init__(self, name: str, person: Asker, served: Served) -> None:
+    def __init__(self, name: CollectionName, person: Asker, served: Served) -> None:
         self.view: View = served.collections.view(person, name)
 
 
 class _Reading(_Seen):
     """A document that somebody reads."""
 
-    def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
+    def __init__(
+        self, name: CollectionName, person: Asker, served: Served, document: Named
+    ) -> None:
         super().__init__(name, person, served)
         self.source = Source.of(self.view, document)
 
@@ -319,7 +326,9 @@ class _Reading(_Seen):
 class _Paper(_Seen):
     """A document whose pages somebody sees."""
 
-    def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
+    def __init__(
+        self, name: CollectionName, person: Asker, served: Served, document: Named
+    ) -> None:
         super().__init__(name, person, served)
         self.document = named_document(self.view.documents, document)
         self.pages = served.pages
@@ -381,9 +390,9 @@ def boxes(paper: Paper, start: Offset, end: Offset) -> BoxesBody:
 @router.get("/{name}/page", response_class=Response, responses={200: {"content": {_PICTURE: {}}}})
 def page(
     paper: Paper,
-    page: Annotated[int, Query(ge=1, le=_FARTHEST)],
+    page: Annotated[int, Query(ge=1, le=FARTHEST)],
     width: Annotated[int, Query(ge=1, le=10_000)] = 1200,
-    if_none_match: Annotated[str | None, Header()] = None,
+    if_none_match: ETag = None,
 ) -> Response:
     """Return the picture of a page of a PDF or an image, of about the width asked for."""
     original = paper.original()
@@ -433,7 +442,7 @@ def make(new: NewCollection, person: Asker, served: Served) -> NewCollection:
 
 
 @router.delete("/{name}", status_code=204)
-def delete(name: str, person: Asker, served: Served) -> Response:
+def delete(name: CollectionName, person: Asker, served: Served) -> Response:
     """Delete a collection of your own with its documents."""
     one = served.collections.owned(person, name)
     served.audit.note(person.name, "delete", collection=name)
@@ -450,7 +459,7 @@ def delete(name: str, person: Asker, served: Served) -> Response:
     openapi_extra=_FORM,
 )
 async def upload(
-    name: str,
+    name: CollectionName,
     person: Asker,
     request: Request,
     served: Served,
@@ -517,7 +526,7 @@ def _nothing_added(refused: list[RefusedFile]) -> InputError:
 
 @router.delete("/{name}/documents", status_code=202)
 def remove(
-    name: str,
+    name: CollectionName,
     document: Named,
     person: Asker,
     served: Served,
@@ -551,13 +560,13 @@ class Grants(BaseModel):
 
 
 @router.get("/{name}/grants")
-def grants(name: str, person: Asker, served: Served) -> Grants:
+def grants(name: CollectionName, person: Asker, served: Served) -> Grants:
     """List with whom you share a collection of your own."""
     return Grants(grants=served.sharing.of(served.collections.owned(person, name)))
 
 
 @router.put("/{name}/grants")
-def share(name: str, grant: Grant, person: Asker, served: Served) -> Grants:
+def share(name: CollectionName, grant: Grant, person: Asker, served: Served) -> Grants:
     """Share a collection of your own with a person, or with all who have a tag."""
     one = served.collections.owned(person, name)
     if not served.people.needs_key:
@@ -570,7 +579,7 @@ def share(name: str, grant: Grant, person: Asker, served: Served) -> Grants:
 
 @router.delete("/{name}/grants")
 def take_back(
-    name: str,
+    name: CollectionName,
     person: Asker,
     served: Served,
     of_person: Annotated[str | None, Query(alias="person", max_length=100)] = None,
@@ -589,7 +598,7 @@ def take_back(
 
 
 @router.get("/{name}/indexing", response_class=EventSourceResponse)
-async def indexing(name: str, person: Asker, served: Served) -> EventSourceResponse:
+async def indexing(name: CollectionName, person: Asker, served: Served) -> EventSourceResponse:
     """Follow the indexing of an uploaded collection: `progress`, then `done` or `error`."""
     one = await run_in_threadpool(served.collections.uploaded, person, name)
     return EventSourceResponse(_followed(served.indexing.of(one), one))

@@ -1,13 +1,14 @@
 """Routes of links: a conversation that people of the same server may read by an address."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from lexloop.apps.serve.asking import found_documents
 from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.fields import Id
 from lexloop.apps.serve.links import Reader
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
@@ -16,7 +17,6 @@ from lexloop.core.errors import InputError
 router = APIRouter(prefix="/api", tags=["links"], responses=documented(404))
 _MOST = 1000
 """The answers of a conversation that are read by a link: the last."""
-Id = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class LinkBody(BaseModel):

@@ -26,6 +26,15 @@ from pydantic import AnyUrl, Field, ValidationError
 from lexloop.apps.serve.asking import Asking, AskRequest, found_documents
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
+from lexloop.apps.serve.fields import (
+    MOST_COLLECTIONS,
+    MOST_DOCUMENTS,
+    CollectionName,
+    Day,
+    DocumentName,
+    Id,
+    Place,
+)
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.roles import check_role
 from lexloop.apps.shapes import tools as shapes
@@ -40,7 +49,6 @@ from lexloop.core.errors import (
 )
 from lexloop.core.folding import folded
 from lexloop.core.running import give_way
-from lexloop.core.settings_groups import Offset
 from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.profile import Item, Profile
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
@@ -77,20 +85,21 @@ _READING = types.ToolAnnotations(
 Call = Context[Any, Any, Any]
 """One call of a tool: who sent it, and where its progress goes."""
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+Words = Annotated[str, Field(min_length=1, max_length=500)]
 AsOf = Annotated[
-    Text | None,
+    Day | None,
     Field(
         description="Answer from the law in force on this day (YYYY-MM-DD), 'today', or 'any' for "
         "every version. Leave it out for today."
     ),
 ]
 Names = Annotated[
-    Annotated[list[Text], Field(max_length=100)] | None,
+    Annotated[list[CollectionName], Field(max_length=MOST_COLLECTIONS)] | None,
     Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
 ]
 
 Only = Annotated[
-    Annotated[list[Text], Field(max_length=500)] | None,
+    Annotated[list[DocumentName], Field(max_length=MOST_DOCUMENTS)] | None,
     Field(description="The only documents, by name or the end of it. Leave it out for all."),
 ]
 
@@ -234,7 +243,7 @@ class LexloopMcp(FastMCP[Any]):
         *,
         documents: Only = None,
         passage: Annotated[
-            tuple[Offset, Offset] | None,
+            tuple[Place, Place] | None,
             Field(
                 description="Where the only passage of the one document that is asked begins and "
                 "ends, in code points, as find_words gives them."
@@ -306,7 +315,7 @@ class LexloopMcp(FastMCP[Any]):
         documents: Only = None,
         as_of: AsOf = None,
         limit: Annotated[int, Field(ge=1, le=100, description="The most documents.")] = 10,
-        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
     ) -> shapes.WordsFound:
         """Find every document that holds exact words, phrases or a provision, with the places.
 
@@ -327,17 +336,19 @@ class LexloopMcp(FastMCP[Any]):
     @_aside
     def read_provision(
         self,
-        document: Annotated[Text, Field(description="The document's name, or the end of it.")],
+        document: Annotated[
+            DocumentName, Field(description="The document's name, or the end of it.")
+        ],
         call: Call,
         provision: Annotated[
-            Text | None,
+            Words | None,
             Field(
                 description="Its label, number or heading, e.g. 'Article 5(1)(a)', '§ 5-303' or "
                 "'Annex III'. Leave it out for the list of the document's provisions."
             ),
         ] = None,
         collection: Annotated[
-            Text | None,
+            CollectionName | None,
             Field(
                 description="The collection of the document. Needed only where several have one "
                 "of that name."
@@ -365,11 +376,11 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         collections: Names = None,
         containing: Annotated[
-            Text | None,
+            Words | None,
             Field(description="Only documents with these words in their name or title."),
         ] = None,
         limit: Annotated[int, Field(ge=1, le=500, description="The most documents.")] = 100,
-        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
     ) -> shapes.Documents:
         """List the collections and their documents, with titles and the days they are in force.
 
@@ -397,7 +408,7 @@ class LexloopMcp(FastMCP[Any]):
     def related(
         self,
         entity: Annotated[
-            Text, Field(description="A term, an acronym or a provision, e.g. 'bias audit'.")
+            Words, Field(description="A term, an acronym or a provision, e.g. 'bias audit'.")
         ],
         call: Call,
         depth: Annotated[int, Field(ge=1, le=2, description="How many entities away to look.")] = 1,
@@ -432,23 +443,25 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         *,
         document: Annotated[
-            Text | None, Field(description="Only of this document. Leave it out for all.")
+            DocumentName | None, Field(description="Only of this document. Leave it out for all.")
         ] = None,
-        collection: Annotated[Text | None, Field(description="Only of this collection.")] = None,
+        collection: Annotated[
+            CollectionName | None, Field(description="Only of this collection.")
+        ] = None,
         kinds: Annotated[
-            list[Text] | None,
+            Annotated[list[Id], Field(max_length=6)] | None,
             Field(description="Any of duty, right, prohibition, deadline, sum, penalty."),
         ] = None,
         actor: Annotated[
-            Text | None, Field(description="Words that who acts is named with.")
+            Words | None, Field(description="Words that who acts is named with.")
         ] = None,
         since: Annotated[
-            list[Text] | None,
+            Annotated[list[Words], Field(max_length=100)] | None,
             Field(description="Days of events that periods count from, as EVENT=YYYY-MM-DD."),
         ] = None,
         as_of: AsOf = None,
         limit: Annotated[int, Field(ge=1, le=500, description="The most entries.")] = 50,
-        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
     ) -> shapes.RegisterFound:
         """List who must, may or must not do what, by when, unless what, each with its quote.
 
@@ -475,10 +488,12 @@ class LexloopMcp(FastMCP[Any]):
 
     async def describe(
         self,
-        document: Annotated[Text, Field(description="The document's name, or the end of it.")],
+        document: Annotated[
+            DocumentName, Field(description="The document's name, or the end of it.")
+        ],
         call: Call,
         collection: Annotated[
-            Text | None,
+            CollectionName | None,
             Field(description="Needed only where several have a document of that name."),
         ] = None,
     ) -> shapes.ProfileFound:
@@ -495,11 +510,15 @@ class LexloopMcp(FastMCP[Any]):
     @_aside
     def diff(
         self,
-        old: Annotated[Text, Field(description="The earlier document's name, or the end of it.")],
-        new: Annotated[Text, Field(description="The later document's, in the same collection.")],
+        old: Annotated[
+            DocumentName, Field(description="The earlier document's name, or the end of it.")
+        ],
+        new: Annotated[
+            DocumentName, Field(description="The later document's, in the same collection.")
+        ],
         call: Call,
         collection: Annotated[
-            Text | None,
+            CollectionName | None,
             Field(description="Their collection. Needed only where several have such names."),
         ] = None,
         limit: Annotated[int, Field(ge=1, le=500, description="The most changes.")] = 100,
@@ -518,18 +537,20 @@ class LexloopMcp(FastMCP[Any]):
     @_aside
     def table(  # noqa: PLR0917 - a client names them
         self,
-        collection: Annotated[Text, Field(description="The collection of the documents.")],
+        collection: Annotated[
+            CollectionName, Field(description="The collection of the documents.")
+        ],
         call: Call,
         questions: Annotated[
             list[Text],
             Field(max_length=_MOST_COLUMNS, description="What each document is asked."),
         ] = [],  # noqa: B006 - read alone
         checklist: Annotated[
-            Text | None,
+            Id | None,
             Field(description="Ask this, too: commercial, dpa, lease, nda or privacy."),
         ] = None,
         limit: Annotated[int, Field(ge=1, le=25, description="The most documents.")] = 10,
-        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
     ) -> shapes.Table:
         """Ask each document of a collection the same questions, for a table with a source per cell.
 

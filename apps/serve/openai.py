@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
@@ -15,13 +15,14 @@ from starlette.concurrency import run_in_threadpool
 
 from lexloop.apps.serve.asking import AskRequest, Event
 from lexloop.apps.serve.errors import OPENAI, OpenAIErrorBody, body_of
+from lexloop.apps.serve.fields import GivenSettings
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, while_there
 from lexloop.apps.shapes.text import answer_alone, as_text
 from lexloop.core.errors import NotFoundError, QuestionError
 from lexloop.core.types import Turn
 
-_MOST_MESSAGES = 1000
+_MOST_MESSAGES, _MOST_PARTS = 1000, 1000
 _PIECE = re.compile(r".{1,60}(?:\s+|$)|.{1,60}", re.DOTALL)
 _TOLD = (
     *("id", "finding", "abstained", "passed", "verdict", "warning", "collections", "as_of"),
@@ -29,6 +30,8 @@ _TOLD = (
 )
 ALL = "lexloop"
 """The model that is all collections."""
+Said = Annotated[str, Field(max_length=1_000_000)]
+"""What a message says; those before the question may be long answers."""
 Nothing = Annotated[list[Any], Field(max_length=0)] | None
 
 
@@ -36,14 +39,14 @@ class Part(BaseModel):
     """A part of a message."""
 
     type: Literal["text"]
-    text: str
+    text: Said
 
 
 class Message(BaseModel):
     """A message of the conversation; what a tool gave is none."""
 
     role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[Part] | None = None
+    content: Said | Annotated[list[Part], Field(max_length=_MOST_PARTS)] | None = None
 
     @property
     def text(self) -> str:
@@ -71,7 +74,7 @@ class Extension(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     as_of: str | None = Field(default=None, max_length=20)
-    settings: dict[str, Any] = Field(default={}, description="By flat name; see /api/settings.")
+    settings: GivenSettings = {}
 
 
 class ChatRequest(BaseModel):
@@ -93,7 +96,7 @@ class ChatRequest(BaseModel):
     response_format: TextFormat | None = None
     logprobs: Literal[False] | None = None
     stop: Nothing = None
-    modalities: list[Literal["text"]] | None = None
+    modalities: Annotated[list[Literal["text"]], Field(max_length=10)] | None = None
     lexloop: Extension = Extension()
 
     def conversation(self) -> tuple[str, list[Turn]]:
@@ -147,7 +150,7 @@ def models(person: Asker, served: Served) -> Models:
 
 
 @router.get("/models/{name:path}")
-def model(name: str, person: Asker, served: Served) -> Model:
+def model(name: Annotated[str, Path(max_length=300)], person: Asker, served: Served) -> Model:
     """Tell of one of them."""
     _collections(name, person, served)
     return Model(id=name)

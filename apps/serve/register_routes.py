@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.fields import CollectionName, DocumentName, Id, Label
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import Served, Serving, computed, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
@@ -19,16 +20,15 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
 
 router = APIRouter(prefix="/api/collections", tags=["documents"], responses=documented(404, 409))
-Name = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
 
 
 class _Chosen(BaseModel):
     """Which entries."""
 
-    document: list[Name] = Field(default=[], max_length=100, description="None for all.")
-    kind: list[str] = Field(default=[], max_length=6, description="E.g. duty; none for all.")
+    document: list[DocumentName] = Field(default=[], max_length=100, description="None for all.")
+    kind: list[Id] = Field(default=[], max_length=6, description="E.g. duty; none for all.")
     actor: str = Field(default="", max_length=500, description="Words that who acts is named with.")
-    since: list[str] = Field(default=[], max_length=100, description="Days, EVENT=YYYY-MM-DD.")
+    since: list[Label] = Field(default=[], max_length=100, description="Days, EVENT=YYYY-MM-DD.")
     as_of: str | None = Field(
         default=None,
         max_length=20,
@@ -44,7 +44,7 @@ class _Chosen(BaseModel):
     responses={200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(RegisterFormat)}}},
 )
 async def register_of(
-    name: str,
+    name: CollectionName,
     request: Request,
     person: Asker,
     served: Served,
@@ -74,7 +74,11 @@ def _listed(name: str, person: Person, served: Serving, chosen: _Chosen) -> Regi
 
 @router.get("/{name}/profile")
 async def profile_of(
-    name: str, request: Request, person: Asker, served: Served, document: Name
+    name: CollectionName,
+    request: Request,
+    person: Asker,
+    served: Served,
+    document: Annotated[DocumentName, Query()],
 ) -> Profile:
     """Tell what a document is, and questions that it was found to answer: those are asked first."""
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.serve.asking import found_documents
 from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.fields import MOST_COLLECTIONS, CollectionName, DocumentName, Place
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import Served, Serving, computed
 from lexloop.workbench.search import LONGEST, Asked, Excerpt, Found, search
@@ -20,7 +21,6 @@ Text = Annotated[
         description="Words, a phrase in double quotes, a provision, -word for what must not be.",
     ),
 ]
-Names = Annotated[list[str], Field(max_length=100)]
 
 
 class Sought(BaseModel):
@@ -29,15 +29,19 @@ class Sought(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     q: Text
-    first: int = Field(default=0, ge=0, description="How many are left out.")
+    first: Place = Field(default=0, description="How many are left out.")
     limit: int = Field(default=20, ge=1, le=200)
 
 
 class SoughtInDocuments(Sought):
     """Of what it is sought, too."""
 
-    collection: Names = Field(default=[], description="By name; none for all that you see.")
-    document: Names = Field(default=[], description="The only ones searched; none for all.")
+    collection: list[CollectionName] = Field(
+        default=[], max_length=MOST_COLLECTIONS, description="By name; none for all that you see."
+    )
+    document: list[DocumentName] = Field(
+        default=[], max_length=100, description="The only ones searched; none for all."
+    )
     any_form: bool = Field(default=False, description="Find other forms of a word, too.")
     as_of: str = Field(
         default="today", max_length=20, description="In force on: YYYY-MM-DD, `today`, or `any`."

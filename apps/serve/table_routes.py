@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.fields import CollectionName, DocumentName, Id, Place, QuestionText
 from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import Served, Serving, computed
@@ -31,7 +32,7 @@ router = APIRouter(prefix="/api", tags=["tables"], responses=documented(404, 409
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"content": {MEDIA_TYPES[form]: {} for form in REVIEW_FORMATS}}
 }
-Named = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
+Named = Annotated[DocumentName, Query()]
 Asked = Annotated[str, Query(min_length=1, max_length=60, description="The id of a question.")]
 
 
@@ -40,10 +41,10 @@ class NewTable(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    collection: str = Field(min_length=1, max_length=200)
+    collection: CollectionName
     title: str = Field(default="", max_length=200)
-    questions: list[str] = Field(default=[], max_length=200)
-    checklists: list[str] = Field(default=[], max_length=10, description="See /api/checklists.")
+    questions: list[QuestionText] = Field(default=[], max_length=200)
+    checklists: list[Id] = Field(default=[], max_length=10, description="See /api/checklists.")
 
 
 class ExportAs(LaidOut):
@@ -80,9 +81,9 @@ class Corrected(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    document: str = Field(min_length=1, max_length=4096)
+    document: DocumentName
     question: str = Field(min_length=1, max_length=60)
-    expected: int = Field(ge=0)
+    expected: Place
     state: Literal["stated", "in part", "not stated"]
     answer: str = Field(default="", max_length=10_000)
     note: str = Field(default="", max_length=2000)
@@ -150,14 +151,14 @@ def make(new: NewTable, person: Asker, served: Served) -> TableBody:
 
 
 @router.get("/tables/{id}")
-def table(id: str, person: Asker, served: Served) -> TableBody:
+def table(id: Id, person: Asker, served: Served) -> TableBody:
     """Return what a table asks, and how far it is."""
     with served.tables.opened(person, id) as store:
         return _body(served, person, store)
 
 
 @router.delete("/tables/{id}", status_code=204)
-def delete(id: str, person: Asker, served: Served) -> Response:
+def delete(id: Id, person: Asker, served: Served) -> Response:
     """Delete a table with its corrections."""
     served.audit.note(person.name, "delete table", id=id)
     served.tables.delete(person, id)
@@ -165,7 +166,7 @@ def delete(id: str, person: Asker, served: Served) -> Response:
 
 
 @router.post("/tables/{id}/run", status_code=202)
-def start(id: str, person: Asker, served: Served) -> TableBody:
+def start(id: Id, person: Asker, served: Served) -> TableBody:
     """Ask what is new: documents that were added or changed, and cells that failed."""
     served.rates.count("questions", person.name)
     served.audit.note(person.name, "run table", id=id)
@@ -174,7 +175,7 @@ def start(id: str, person: Asker, served: Served) -> TableBody:
 
 
 @router.delete("/tables/{id}/run", status_code=202)
-def stop(id: str, person: Asker, served: Served) -> TableBody:
+def stop(id: Id, person: Asker, served: Served) -> TableBody:
     """End the run; what is done stays."""
     served.audit.note(person.name, "stop table", id=id)
     served.tables.stop(person, id)
@@ -182,14 +183,14 @@ def stop(id: str, person: Asker, served: Served) -> TableBody:
 
 
 @router.get("/tables/{id}/rows")
-def rows(id: str, person: Asker, served: Served, wanted: Annotated[Wanted, Query()]) -> Page:
+def rows(id: Id, person: Asker, served: Served, wanted: Annotated[Wanted, Query()]) -> Page:
     """Return some rows: those with a cell that fits all conditions, in the order asked for."""
     with served.tables.opened(person, id) as store:
         return store.page(**dict(wanted))
 
 
 @router.put("/tables/{id}/cell")
-def correct(id: str, said: Corrected, person: Asker, served: Served) -> ShownCell:
+def correct(id: Id, said: Corrected, person: Asker, served: Served) -> ShownCell:
     """Correct a cell; 409 if it was not asked yet, or somebody else corrected it meanwhile."""
     with served.tables.opened(person, id) as store:
         served.audit.note(
@@ -200,7 +201,7 @@ def correct(id: str, said: Corrected, person: Asker, served: Served) -> ShownCel
 
 @router.get("/tables/{id}/corrections")
 def corrections(
-    id: str, person: Asker, served: Served, document: Named, question: Asked
+    id: Id, person: Asker, served: Served, document: Named, question: Asked
 ) -> list[Correction]:
     """Return the corrections of a cell, the first one first."""
     with served.tables.opened(person, id) as store:
@@ -209,7 +210,7 @@ def corrections(
 
 @router.get("/tables/{id}/export", response_class=Response, responses=_FILES)
 async def export(
-    id: str,
+    id: Id,
     wanted: Annotated[ExportAs, Query()],
     request: Request,
     person: Asker,

@@ -188,20 +188,6 @@ def test_file_names_are_safe_for_any_title(title: str, name: str) -> None:
     assert said.count('"') == 2
 
 
-ADDRESSED = ("", "A. Clerk", "a@b.example", "a@b.example\r\nBcc: c@d", "a@[::1", "=?utf-8?q?x?=")
-
-
-@settings(max_examples=40)
-@given(*3 * [st.sampled_from(ADDRESSED) | st.text(max_size=300)])
-def test_no_text_adds_a_header_to_a_mail(to: str, sender: str, about: str) -> None:
-    said = Memo(to, sender, "", about)
-    head = exported([record()], "eml", layout=Layout("oscola", said)).partition(b"\r\n\r\n")[0]
-    names = [line.split(b":")[0] for line in head.split(b"\r\n") if line[:1] not in (b" ", b"\t")]
-    ours = {b"Subject", b"Date", b"X-Unsent", b"To", b"From", b"MIME-Version", b"Content-Type"}
-    assert set(names) <= ours
-    assert len(set(names)) == len(names)
-
-
 LAW = {"kind": "statute", "jurisdiction": "NZ"}
 DAYS = "in force from 2024-01-01"
 MEMO = Memo("The Board", "A. Clerk", "1 May 2026", "Dog licences")

@@ -55,7 +55,6 @@ def test_a_worker_needs_no_folder_for_temporary_files(monkeypatch: pytest.Monkey
             worker.receive(time.monotonic() + 60)
 
 
-
 @pytest.fixture
 def worker() -> Iterator[WorkerProcess]:
     process = start(KEPT="yes")
