@@ -13,6 +13,7 @@ from lexloop.core.errors import tell_loss
 from lexloop.core.running import computed, computing
 from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
+from lexloop.documents.text.languages import mismatch
 from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Embed
@@ -458,16 +459,8 @@ def _worded(
     if not language:
         question, told["read_as"] = wording.read(question)
     elif not translates:
-        told["untranslated"] = _untranslated(language, wording.languages())
+        told["untranslated"] = mismatch(language, wording.languages())
     return question, _read(history, wording), told
-
-
-def _untranslated(language: str, languages: list[str]) -> str:
-    return (
-        f"The question seems to be in {language}, and the documents are in "
-        f"{' and '.join(languages)}. It was not translated, and so not answered: ask it in their "
-        "language, or set a model, which translates it."
-    )
 
 
 def _read(history: list[Turn], wording: View) -> list[Turn]:

@@ -7,7 +7,7 @@ from letters is wrong too often. A word such as ``wird`` or ``alla`` is no guess
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
 
 from lexloop.core.folding import folded
@@ -84,6 +84,15 @@ _SMALL_WORDS = {
     "Turkish": """ama bir bu çok da daha de değil en gibi hangi için ile kaç kadar kim mı mi mu mü
         mıdır midir ne neden nedir nasıl olan olarak ve veya ya zaman""",
 }
+NOT_ANSWERED = (
+    "It was not translated, and so not answered: ask it in the documents' language, or set a "
+    "model, which translates it."
+)
+MAY_MISS = (
+    "It was not translated, so the answer may miss what is asked: ask it in the documents' "
+    "language, or set a model, which translates it."
+)
+"""What follows from a mismatch of languages, for a question without and with an answer."""
 _SCRIPTS = {"Cjk": "Chinese", "Hiragana": "Japanese", "Katakana": "Japanese", "Hangul": "Korean"}
 _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items()}
 
@@ -132,6 +141,19 @@ def other_language(question: str, languages: Collection[str], known: Collection[
     found = {name: _evidence(words, small, home, mostly_known) for name, small in others.items()}
     best = max(found.values(), default=0)
     return " or ".join(name for name, n in found.items() if n == best) if best else ""
+
+
+def mismatch(language: str, languages: Sequence[str]) -> str:
+    """Return the sentence for a question in another language than the documents.
+
+    Args:
+        language: That of the question.
+        languages: Those of the documents, as ``languages_of`` gives them.
+    """
+    return (
+        f"The question seems to be in {language}, and the documents are in "
+        f"{' and '.join(languages)}."
+    )
 
 
 def _evidence(

@@ -13,6 +13,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import LEAST
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
+from lexloop.documents.text.languages import MAY_MISS, NOT_ANSWERED
 from lexloop.nodes.context import TRIAD, Context, Judgement, TextOf
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import spread, unmarked
@@ -39,8 +40,10 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         if again and context.engineer.has_more(state["meant"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
-    warning = untranslated if best["abstained"] else ""
-    warning = warning or warning_for(best, judged=context.judge is not None)
+    warning = warning_for(best, judged=context.judge is not None)
+    if untranslated:
+        what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
+        warning = f"{untranslated} {what_follows} {warning}".strip()
     return _final(state, attempts, best, warning)
 
 

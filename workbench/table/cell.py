@@ -19,6 +19,7 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Citation, Passage
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.languages import NOT_ANSWERED, mismatch
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Context
@@ -168,11 +169,20 @@ class DocumentAsker:
     def ask(self, question: Question) -> Cell:
         """Return the cell of a question; what fails in it is told by its state."""
         cell = Cell(document=self._document, question=question.id, state="failed")
+        if why := self._untranslated(question.question):
+            return cell.model_copy(update={"state": "refused", "reason": why})
         try:
             found = self.found(question)
         except LexloopError as error:
             return cell.model_copy(update={"reason": str(error)})
         return _decided(cell, found, question)
+
+    def _untranslated(self, question: str) -> str:
+        """Return why a question is not asked whose language the document does not have."""
+        language = self._view.other_language(question)
+        if not language or self._context.rewriter.translates:
+            return ""
+        return f"{mismatch(language, self._view.languages())} {NOT_ANSWERED}"
 
     def found(self, question: Question) -> Found:
         """Return what a question finds.

@@ -202,6 +202,23 @@ def test_a_question_that_is_refused_is_asked_of_nothing(
     assert {id for _, id in counting.asked} == {"law"}
 
 
+def test_a_question_in_another_language_is_told_so_and_not_called_unsaid(
+    asker: TableAsker, store: TableStore
+) -> None:
+    german = Question(id="wer", title="Recht", question="Welches Recht gilt für diesen Vertrag?")
+    fill(store, asker, checklist=Checklist(questions=(german, LAW)))
+    cells = store.row("lease.txt").cells
+    assert cells["law"] is not None
+    assert cells["law"].state == "stated"
+    assert cells["wer"] is not None
+    assert cells["wer"].state == "refused"
+    assert cells["wer"].reason == (
+        "The question seems to be in German, and the documents are in English. It was not "
+        "translated, and so not answered: ask it in the documents' language, or set a model, "
+        "which translates it."
+    )
+
+
 def test_a_new_document_asks_its_own_row_alone(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "docs")
     settings = Settings(corpus=str(tmp_path / "docs"))
