@@ -112,7 +112,7 @@ def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
         among = allowed[name].get("enum")
         if among and value not in among:
             said = repr(value)[:_SHOWN]
-            raise SettingsError(f"{name} is {said}.", f"Use one of {', '.join(among)}.")
+            raise SettingsError(f"The setting {name} is {said}.", f"Use one of {', '.join(among)}.")
     deadline = wanted.get("deadline_s", settings.deadline_s)
     if isinstance(deadline, (int, float)) and deadline > settings.deadline_s:
         raise SettingsError(

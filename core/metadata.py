@@ -106,7 +106,8 @@ def _day(name: str, value: str) -> date:
     try:
         return date.fromisoformat(value)
     except ValueError as error:
-        raise CorpusError(f"{name} is {value!r}.", "Write the day as YYYY-MM-DD.") from error
+        what = f"{name} is {value!r}, which is no day."
+        raise CorpusError(what, "Write the day as YYYY-MM-DD.") from error
 
 
 def _tags(value: Any) -> tuple[str, ...]:

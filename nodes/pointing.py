@@ -452,7 +452,11 @@ class _Question:
             self._told(d, AnswerLine(f"{entitled(self.tree(d).units[p])}.", (p,)), named=True)
             for d, p in near
         ]
-        begun = f"No heading reads “{heading}”" + ("; the nearest are:" if lines else ".")
+        begun = (
+            f"No heading reads “{heading}”; the nearest are:"
+            if lines
+            else f"No heading reads “{heading}”."
+        )
         return [{"line": begun, "citations": []}, *lines]
 
     def _longest(self, runs: Sequence[str]) -> list[tuple[str, int]]:

@@ -24,11 +24,11 @@ def named_document(documents: Sequence[str], said: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one", found))
+        raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one:", found))
     alike = similar(wanted, {folded(name).casefold(): name for name in reversed(documents)})
     raise NotFoundError(
         f"There is no document {said!r}.",
-        one_of("Near it are" if alike else "There are", alike or documents),
+        one_of("Near it are:" if alike else "There are:", alike or documents),
     )
 
 
@@ -55,9 +55,11 @@ def similar(wanted: str, known: Mapping[str, str], most: int = NEAR) -> list[str
 
 
 def one_of(lead: str, names: Sequence[str]) -> str:
-    """Return a sentence that lists names, some first where there are many."""
-    more = f", and {len(names) - NEAR} more" if len(names) > NEAR else ""
-    return f"{lead}: {'; '.join(names[:NEAR])}{more}."
+    """Return a sentence that lists names, some first if there are many."""
+    some = "; ".join(names[:NEAR])
+    if len(names) > NEAR:
+        return f"{lead} {some}, and {len(names) - NEAR} more."
+    return f"{lead} {some}."
 
 
 def documents_named(

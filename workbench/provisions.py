@@ -72,13 +72,13 @@ class Source(NamedTuple):
         if found and (len(labels) == 1 or asked_references(said)):
             return found
         if found:
-            raise InputError(f"{said!r} fits {len(labels)} places.", one_of("Name one", labels))
+            raise InputError(f"{said!r} fits {len(labels)} places.", one_of("Name one:", labels))
         missing = missing_place(tree, said)
         if missing is not None:
             raise NotFoundError(missing_line(tree, missing, name, said).text, see)
         known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
         alike = similar(folded(said).casefold(), known)
-        raise NotFoundError(not_found(said, name), one_of("Near it are", alike) if alike else see)
+        raise NotFoundError(not_found(said, name), one_of("Near it are:", alike) if alike else see)
 
     def record(self, place: int) -> dict[str, Any]:
         """Return a unit's label, kind, number, heading, page and span, without its text."""

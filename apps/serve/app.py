@@ -33,6 +33,7 @@ from lexloop.apps.serve.middleware import SCHEMA, Guard
 from lexloop.apps.serve.roles import permitted
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
+from lexloop.apps.serve.translation import Translated
 from lexloop.core.settings import Connection, Settings
 
 
@@ -76,6 +77,7 @@ def create_app(
         openapi_url=SCHEMA,
         docs_url=None,  # they load scripts from another host
         redoc_url=None,
+        default_response_class=Translated,
         lifespan=_lifespan,
         dependencies=[Depends(permitted)],
     )

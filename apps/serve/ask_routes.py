@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
@@ -20,6 +19,7 @@ from lexloop.apps.serve.middleware import WRONG_KEY, address_of
 from lexloop.apps.serve.people import COOKIE, Asker, Person
 from lexloop.apps.serve.roles import Role
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, computed, while_there
+from lexloop.apps.serve.translation import Translated, in_language
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
 from lexloop.core.errors import UnknownPerson
@@ -129,13 +129,13 @@ async def settings(person: Asker, served: Served) -> dict[Literal["schema"], dic
 )
 async def ask(
     asked: AskRequest, request: Request, person: Asker, served: Served
-) -> JSONResponse | EventSourceResponse:
+) -> Translated | EventSourceResponse:
     """Answer a question: as one JSON object, or as events where ``Accept`` asks for a stream."""
     if _STREAM in request.headers.get("accept", ""):
         events = served.asking.events(person, asked)
         first = await anext(events)
         return EventSourceResponse(_as_events(first, events), ping=PING_S, send_timeout=SEND_S)
-    return JSONResponse(await while_there(request, served.asking.answer(person, asked)))
+    return Translated(await while_there(request, served.asking.answer(person, asked)))
 
 
 async def _as_events(
@@ -152,7 +152,7 @@ async def _as_events(
 
 
 def _sent(name: str, data: dict[str, Any]) -> dict[str, str]:
-    return {"event": name, "data": json.dumps(data, ensure_ascii=False)}
+    return {"event": name, "data": json.dumps(in_language(data), ensure_ascii=False)}
 
 
 def _is_https(request: Request) -> bool:
@@ -224,12 +224,12 @@ def thread(
     served: Served,
     before: Annotated[str, Query(max_length=100)] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
-) -> JSONResponse:
+) -> Translated:
     """Return a conversation's last answers; `before` those before one of them."""
     found = served.asking.readable(person, id)
     turns = served.store.turns(person.name, id, before, limit)
     # as they were kept, without a check of every number in them
-    return JSONResponse({**ThreadRecord.model_validate(found).model_dump(), "turns": turns})
+    return Translated({**ThreadRecord.model_validate(found).model_dump(), "turns": turns})
 
 
 @router.patch("/threads/{id}", responses=documented(404))

@@ -24,6 +24,7 @@ from lexloop.apps.serve.pages import Original, fitting, shares
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.sharing import Grant, Whom
 from lexloop.apps.serve.state import Served, Serving
+from lexloop.apps.serve.translation import in_language
 from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
 from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
@@ -610,4 +611,4 @@ async def _followed(job: Job | None, one: Uploaded) -> AsyncIterator[dict[str, s
         yield {"event": "done", "data": json.dumps({"counts": counts, "skipped": []})}
         return
     async for kind, data in job.events():
-        yield {"event": kind, "data": json.dumps(data)}
+        yield {"event": kind, "data": json.dumps(in_language(data))}

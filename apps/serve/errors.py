@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
 from lexloop.apps.offered import EMBEDDED_ALONE
+from lexloop.apps.serve.translation import Translated, in_language
 from lexloop.apps.serve.uploads import RefusedFile
 from lexloop.apps.shapes.text import first_of
 from lexloop.core import errors
@@ -71,12 +72,12 @@ COMMON = (400, 401, 403, 408, 413, 422, 429, 500, 503)
 """What any route may answer with."""
 
 
-class _AsciiResponse(JSONResponse):
+class _AsciiResponse(Translated):
     """JSON that can be written whatever text a caller sent, lone surrogates included."""
 
     def render(self, content: Any) -> bytes:
         """Return the body."""
-        return json.dumps(content).encode("ascii")
+        return json.dumps(in_language(content)).encode("ascii")
 
 
 class Refused(HTTPException):

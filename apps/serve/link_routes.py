@@ -3,7 +3,6 @@
 from typing import Any
 
 from fastapi import APIRouter, Response
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
 from lexloop.apps.serve.asking import found_documents
@@ -12,6 +11,7 @@ from lexloop.apps.serve.fields import Id
 from lexloop.apps.serve.links import Reader
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
+from lexloop.apps.serve.translation import Translated
 from lexloop.core.errors import InputError
 
 router = APIRouter(prefix="/api", tags=["links"], responses=documented(404))
@@ -74,7 +74,7 @@ def links(person: Asker, served: Served) -> LinksBody:
 
 
 @router.get("/shared/{link}", response_model=SharedBody)
-def shared(link: Id, person: Asker, served: Served) -> JSONResponse:
+def shared(link: Id, person: Asker, served: Served) -> Translated:
     """Read a conversation by its link: what of it rests on documents that you see."""
     thread = served.store.linked(link)
     turns = served.store.turns(thread.person, thread.id, limit=_MOST)
@@ -84,4 +84,4 @@ def shared(link: Id, person: Asker, served: Served) -> JSONResponse:
     left_out = len(turns) - len(told)
     title = "" if left_out else thread.title
     found = {"person": thread.person, "title": title, "turns": told, "left_out": left_out}
-    return JSONResponse(found)
+    return Translated(found)

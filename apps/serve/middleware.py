@@ -29,6 +29,7 @@ from lexloop.apps.serve.errors import Refused, response_of
 from lexloop.apps.serve.limits import Places, Rates
 from lexloop.apps.serve.people import COOKIE, People, Person
 from lexloop.apps.serve.settings import LimitSettings, ServerSettings
+from lexloop.apps.serve.translation import ENGLISH, asked_in, language
 from lexloop.core.errors import (
     AccessError,
     InputError,
@@ -117,6 +118,7 @@ class Guard:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         person: Person | None = None
         answer: ASGIApp = self._app
+        language.set(_language_of(scope))
         with ExitStack() as held:
             try:
                 scope["lexloop.person"] = person = self._admitted(scope)
@@ -314,6 +316,13 @@ def _responding(send: Send, body: Body, caching: str) -> Send:
         await send(message)
 
     return sent
+
+
+def _language_of(scope: Scope) -> str:
+    """Return the language of the API's texts; the protocols of others have English ones."""
+    if not scope["path"].startswith("/api/"):
+        return ENGLISH
+    return asked_in(_headers_of(scope).get("accept-language", ""))
 
 
 def address_of(scope: Scope) -> str:

@@ -135,16 +135,18 @@ class Pages:
 
     def _answered(self, asked: Frame, original: Original) -> Frame:
         found: Frame = {}
-        where = f"Page {asked['pages'][0]} of {original.inside or original.file.name}"
+        page, name = asked["pages"][0], original.inside or original.file.name
         try:
             with self._pool.worker() as worker:
                 for frame in answers(worker, asked, self._limits):
                     worker.fit = frame.get("end", worker.fit)
                     found |= frame
         except CorpusError as error:
-            raise NotFoundError(f"{where} cannot be shown. {error.what}", _HINT) from error
+            what = f"Page {page} of {name} cannot be shown. {error.what}"
+            raise NotFoundError(what, _HINT) from error
         if "failed" in found:
-            raise NotFoundError(f"{where} cannot be shown. {found['failed']}", _HINT)
+            what = f"Page {page} of {name} cannot be shown. {found['failed']}"
+            raise NotFoundError(what, _HINT)
         return found
 
 

@@ -279,12 +279,13 @@ def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
     evaluation: Evaluation = state["evaluation"]
     said = []
     if cited := len({(c["document"], c["start"], c["end"]) for c in state["citations"]}):
-        which = "The one quote was" if cited == 1 else f"All {cited} quotes were"
-        said.append(
-            f"{which} found word for word at the place that is cited."
-            if evaluation["citations_verified"]
-            else "Not every quote was found word for word at the place that is cited."
-        )
+        if not evaluation["citations_verified"]:
+            found = "Not every quote was found word for word at the place that is cited."
+        elif cited == 1:
+            found = "The one quote was found word for word at the place that is cited."
+        else:
+            found = f"All {cited} quotes were found word for word at the place that is cited."
+        said.append(found)
     if not state["abstained"]:
         for name, (what, mark) in _MARKS.items():
             value = evaluation.get(name)

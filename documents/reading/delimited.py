@@ -40,8 +40,9 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     except csv.Error as error:
         raise CorpusError(f"It is no CSV ({error}).", "Save it anew as CSV.") from error
     if not rows:
-        what = f"Its first row has more than {MOST_CELLS}" if cut else "It holds no"
-        raise CorpusError(f"{what} filled cells.", "Save it anew as a table.")
+        much = f"Its first row has more than {MOST_CELLS} filled cells."
+        what = much if cut else "It holds no filled cells."
+        raise CorpusError(what, "Save it anew as a table.")
     lines, stem = LineWriter(), PurePosixPath(name).stem
     write_sheet(lines, stem, rows)
     written, headings = lines.finished()

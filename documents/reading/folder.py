@@ -72,9 +72,12 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
     try:
         os.listdir(folder)
     except (OSError, ValueError) as error:
-        missing = {"FileNotFoundError": "does not exist", "NotADirectoryError": "is not a folder"}
-        what = missing.get(type(error).__name__, f"cannot be listed: {error}")
-        raise CorpusError(f"The corpus {folder} {what}.", hint) from error
+        missing = {
+            "FileNotFoundError": f"The corpus {folder} does not exist.",
+            "NotADirectoryError": f"The corpus {folder} is not a folder.",
+        }
+        other = f"The corpus {folder} cannot be listed: {error}."
+        raise CorpusError(missing.get(type(error).__name__, other), hint) from error
     files, leading_out, barred = _walk(folder, is_source)
     skipped = [SkippedSource(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
@@ -88,8 +91,9 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
         raise CorpusError(f"{folder} is an index and no folder of documents.", instead)
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
-        what = f"holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}"
-        raise CorpusError(f"The corpus {folder} {what}", hint)
+        kinds = ", ".join(SUFFIXES)
+        what = f"The corpus {folder} holds no file that can be read ({kinds})."
+        raise CorpusError(f"{what}{reasons}", hint)
     return files, skipped
 
 

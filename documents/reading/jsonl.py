@@ -80,7 +80,8 @@ def _key(row: dict[str, Any], number: int) -> str:
             continue
         key = str(value).strip()
         if not isinstance(value, (str, int)) or not key or len(key) > _LONGEST_NAME:
-            raise CorpusError(f"{field} is {str(value)[:50]!r}.", "Give a short text or number.")
+            what = f"{field} is {str(value)[:50]!r}, which is no short text."
+            raise CorpusError(what, "Give a short text or number.")
         if NO_TEXT.search(key):
             raise CorpusError(f"{field} is {key!r}, which is no text.", "Give a short text.")
         return key

@@ -137,8 +137,10 @@ class Sidecars:
             given.add(target)
             record = read_fields(cells).as_record()
         except CorpusError as error:
-            self.barred[target] = "Its row of metadata cannot be read, so who may see it is unknown"
-            self.barred[target] += f" ({error.what.rstrip('.')})."
+            why = error.what.rstrip(".")
+            self.barred[target] = (
+                f"Its row of metadata cannot be read, so who may see it is unknown ({why})."
+            )
             raise
         self.rows[target] = {**self.rows.get(target, {}), **record}
         if not any(exists(name) for name in lying_in(target)):

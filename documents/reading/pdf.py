@@ -109,8 +109,8 @@ def written(sheets: Sequence[Sheet], name: str, title: str) -> Iterator[Document
     if is_available() and len(sheets) > MOST_SCANS:
         hint = f" Only {MOST_SCANS} are recognised."
     if not any(pages):
-        what = f"None of its {len(sheets)} pages holds text (images?).{hint}"
-        raise CorpusError(what, "Scan it anew, or recognise its text (OCR) first.")
+        what = f"None of its {len(sheets)} pages holds text (images?)."
+        raise CorpusError(f"{what}{hint}", "Scan it anew, or recognise its text (OCR) first.")
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
         yield SkippedSource(name, f"{_without_text(images, name)}{hint}")

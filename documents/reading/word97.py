@@ -61,8 +61,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise CorpusError("It is encrypted.", "Save it without a password.")
     found = shutil.which(_PROGRAM)
     if found is None:
-        what = "It is read through LibreOffice, which is not here"
-        raise CorpusError(f"{what}: {_WAYS_OUT}.", _WAYS_OUT)
+        what = f"It is read through LibreOffice, which is not here: {_WAYS_OUT}."
+        raise CorpusError(what, _WAYS_OUT)
     with tempfile.TemporaryDirectory(prefix="lexloop-") as folder:
         converted = _converted(data, found, Path(folder), limits)
     yield from word.read(converted, name, limits)

@@ -47,7 +47,11 @@ def told(
     if not found:
         if word in _CERTAIN:
             instead = _instead(tree, word, within)
-            yield AnswerLine(f"No {word} was found in {whole} as it was read.{instead}")
+            yield AnswerLine(
+                f"No {word} was found in {whole} as it was read. It has {instead}."
+                if instead
+                else f"No {word} was found in {whole} as it was read."
+            )
         return
     of = _as_read(tree, word, whole, within)
     if asked["end"] is not None:
@@ -90,7 +94,7 @@ def _as_read(tree: Tree, word: str, whole: str, within: int) -> str:
 def _instead(tree: Tree, word: str, within: int) -> str:
     for other in ("article", "section", "clause", "regulation", "rule"):
         if other != word and (found := members(tree, other, within)):
-            return f" It has {counted(other, len(found))}."
+            return counted(other, len(found))
     return ""
 
 
@@ -220,14 +224,16 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
         wanted = f"{within.label}{_step(missing, tree)}"
     if not missing.beyond:
         return AnswerLine(not_found(wanted, document))
-    said = f"There is no {wanted} in {document}"
     if first is last:
-        return AnswerLine(f"{said}, only {first.label}.", (missing.first,))
-    whose = f"{within.label} runs" if within else f"its {_plural(word_of(last.label))} run"
-    ends = [_below(within.label, u.label) if within else u.label for u in (first, last)]
-    return AnswerLine(
-        f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last)
-    )
+        said = f"There is no {wanted} in {document}, only {first.label}."
+        return AnswerLine(said, (missing.first,))
+    begin, end = (_below(within.label, u.label) if within else u.label for u in (first, last))
+    if within:
+        said = f"There is no {wanted} in {document}: {within.label} runs from {begin} to {end}."
+    else:
+        word = _plural(word_of(last.label))
+        said = f"There is no {wanted} in {document}: its {word} run from {begin} to {end}."
+    return AnswerLine(said, (missing.first, missing.last))
 
 
 def not_found(wanted: str, document: str) -> str:

@@ -72,7 +72,12 @@ def with_conflicts(
             citations.append({**other, "n": place})
         standing = _standing(source["document"], other["document"], view, authority or {})
         quote = unmarked(" ".join(other["quote"].split()))
-        told.append(f"{unmarked(standing.other)} {standing.verb} otherwise: {quote} [{place}]")
+        name = unmarked(standing.other)
+        told.append(
+            f"{name} said otherwise: {quote} [{place}]"
+            if standing.replaced
+            else f"{name} says otherwise: {quote} [{place}]"
+        )
         answer = f"{answer}\n{told[-1]}"
         if not standing.replaced:
             said = f"{standing.source} disagrees with {standing.other}: {'; '.join(differs)}."
@@ -96,10 +101,6 @@ class _Standing(NamedTuple):
     other: str
     replaced: bool
     weighs: str
-
-    @property
-    def verb(self) -> str:
-        return "said" if self.replaced else "says"
 
 
 def _standing(source: str, other: str, view: View, authority: Mapping[str, float]) -> _Standing:

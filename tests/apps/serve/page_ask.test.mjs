@@ -1,6 +1,7 @@
 // The parts of asking that need no browser. Run by test_page_files.py.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
@@ -64,6 +65,24 @@ test("lists in lists have their depth by the style of their marks", () => {
   assert.deepEqual(depths("h. eight\ni. nine"), ["h. 0", "i. 0"]);
   assert.deepEqual(depths("- a\n* b\n## Head\n1) c"), ["- 0", "* 0", "heading", "1) 0"]);
   assert.deepEqual(blocks(" \n\n"), []);
+});
+
+test("what limits an answer stands apart in each language of the server", () => {
+  const german = JSON.parse(readFileSync(new URL("../../../apps/serve/translations/de.json", import.meta.url), "utf8")).lines;
+  const lines = {
+    except: ["Except:"],
+    otherwise: ["{part} says otherwise: {quote} [{n}]", "{part} said otherwise: {quote} [{n}]"],
+    nearer: ["{main}, which is far longer, has nothing nearer to this than: {quote} [{n}]"],
+    omitted: ["Left out: {part}.", "Left out: {number} more, {first} to {last}.", "The rest is left out."],
+  };
+  for (const [part, some] of Object.entries(lines)) {
+    for (const line of some) {
+      for (const told of [line, german[line]]) {
+        const text = `Dogs. [1]\n${told.replace("[{n}]", "[2]")}\nCats. [3]`;
+        assert.ok(parted(blocks(text)).map(({ part: found }) => found).includes(part), told);
+      }
+    }
+  }
 });
 
 test("what limits an answer stands apart from what it limits", () => {
@@ -156,7 +175,7 @@ test("days, places and steps in words", () => {
   assert.equal(counted(1200, "page"), "1,200 pages");
   assert.deepEqual(placeOf({ section: "§ 1", page: 0, version: "" }), ["§ 1", "page 0"]);
   const law = { section: "Article 4", page: null, version: "in force from 2020-01-01", identifier: "32020R0007" };
-  assert.deepEqual(placeOf(law), ["Article 4", "in force from 2020-01-01", "32020R0007"]);
+  assert.deepEqual(placeOf(law), ["Article 4", "in force from 1 January 2020", "32020R0007"]);
   assert.equal(following("rerank"), "generate");
   assert.equal(following("evaluate"), null);
 });

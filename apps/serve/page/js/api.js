@@ -1,6 +1,6 @@
 // The server's API: JSON with typed errors, and events while something runs.
 
-import { say } from "./language.js";
+import { language, say } from "./language.js";
 
 const WAIT_MS = 30_000;
 // the server sends a comment every 15 seconds, so silence this long is a lost connection
@@ -76,7 +76,7 @@ export async function* events(method, path, { signal, ...rest } = {}) {
 }
 
 async function send(method, path, { query, body, signal, accept = "application/json" }) {
-	const headers = { Accept: accept };
+	const headers = { Accept: accept, "Accept-Language": language };
 	if (body) headers["Content-Type"] = "application/json";
 	const sent = { method, headers, signal, body: body && JSON.stringify(body), cache: "no-store" };
 	let response;

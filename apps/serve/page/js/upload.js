@@ -1,7 +1,7 @@
 // Files on their way to the server: from a picker or from what is dropped, some at a time.
 
 import { address, ApiError, failure } from "./api.js";
-import { say } from "./language.js";
+import { language, say } from "./language.js";
 
 const AT_ONCE = 50;
 const BYTES_AT_ONCE = 32 * 2 ** 20;
@@ -56,6 +56,7 @@ export function send(collection, files, { replace, told, signal }) {
 	const sending = new XMLHttpRequest();
 	sending.open("POST", address(["collections", collection, "documents"], { replace }));
 	sending.responseType = "json";
+	sending.setRequestHeader("Accept-Language", language);
 	return new Promise((resolve, reject) => {
 		const cut = (hint) => () => reject(new ApiError({ kind: "Unreachable", what: say("files.cut"), hint }));
 		sending.upload.onprogress = (event) => told(event.loaded);

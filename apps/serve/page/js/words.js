@@ -32,10 +32,15 @@ export function lawAsOf(asOf) {
 
 const VERSION = /^in force (?:from (\d{4}-\d\d-\d\d))?(?: ?(?:to|until) (\d{4}-\d\d-\d\d))?$/;
 
+/** The days of a version in this page's words. */
+function daysOf(version) {
+	const [, from, to] = VERSION.exec(version) ?? [];
+	return from || to ? days({ in_force_from: from, in_force_to: to }) : version;
+}
+
 /** The days of a version, and the day that was asked for. */
 export function inForce(version, asOf) {
-	const [, from, to] = VERSION.exec(version) ?? [];
-	const told = from || to ? days({ in_force_from: from, in_force_to: to }) : version;
+	const told = daysOf(version);
 	const words = `${told[0]?.toUpperCase() ?? ""}${told.slice(1)}`;
 	return asOf ? say("day.answered", { words, day: asOf === "any" ? say("day.anyday") : day(asOf) }) : words;
 }
@@ -75,7 +80,7 @@ export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 /** Where in a document a source is, the most exact first. */
 export function placeOf({ section, page, version, identifier, read_from_picture: sure }) {
 	const read = sure >= 0 && say("place.picture", { sure: share(sure) });
-	return [section, Number.isInteger(page) && say("place.page", { page }), read, version, identifier].filter(Boolean);
+	return [section, Number.isInteger(page) && say("place.page", { page }), read, version && daysOf(version), identifier].filter(Boolean);
 }
 
 /** A short name for a source: its provision, else its file. */
