@@ -55,6 +55,25 @@ class Reading(TypedDict):
     read: str
 
 
+class At(TypedDict, total=False):
+    """Where a person finds words in the file itself, as far as no page and no label says it.
+
+    Args:
+        line: Of a file of text, from 1, as an editor counts.
+        paragraph: Below the heading that the words stand under, from 1, as a word processor shows
+            them: rows of tables, footnotes and empty paragraphs are not counted.
+        table: Below that heading, from 1.
+        row: Of that table, from 1; of a sheet, by the number that its program shows.
+        header: The name of a message's header.
+    """
+
+    line: int
+    paragraph: int
+    table: int
+    row: int
+    header: str
+
+
 class Chunk(TypedDict):
     """A span of a document: ``document_text[start:end] == text``.
 
@@ -64,6 +83,7 @@ class Chunk(TypedDict):
     page on which the chunk begins, and ``page_breaks`` are the offsets at which further pages begin
     inside it. ``version`` says when the document is in force, where it names days, and
     ``identifier`` what the law is known by; ``kind`` and ``jurisdiction`` are its metadata's.
+    ``at`` is known of the passages of an answer.
     """
 
     id: str
@@ -77,6 +97,7 @@ class Chunk(TypedDict):
     text: str
     supporting: NotRequired[bool]
     page_breaks: NotRequired[list[int]]
+    at: NotRequired[At]
     version: NotRequired[str]
     identifier: NotRequired[str]
     kind: NotRequired[str]
@@ -137,7 +158,8 @@ class Citation(TypedDict):
     the quote, and ``lead_spans`` where they stand: start and end of each piece. ``version`` says
     when the cited document is in force, where it names days, and ``identifier`` what the law is
     known by: an ELI, a CELEX number. ``collection`` names the collection
-    of the document where several were offered. ``in_file`` is where the quote begins and ends in
+    of the document where several were offered. ``at`` is where a person finds the quote in a file
+    without pages; offsets are for programs. ``in_file`` is where the quote begins and ends in
     the file itself, in code points, where that is text: Markdown is quoted as it is shown.
     ``read_from_picture`` is how surely, from 0 to 1, words were recognised that a page shows as a
     picture.
@@ -155,6 +177,7 @@ class Citation(TypedDict):
     version: NotRequired[str]
     identifier: NotRequired[str]
     collection: NotRequired[str]
+    at: NotRequired[At]
     in_file: NotRequired[list[int]]
     read_from_picture: NotRequired[float]
 

@@ -31,6 +31,8 @@ _HUNDREDTHS, _WRITTEN = 100, -1
 """How surely a run was read is stored in hundredths; of text that was written, as such."""
 _WIDEST = (1 << 15) - 1
 _LEVEL = 1
+_NOTE = re.compile(r"\[[^\]\s]{1,9}\] ")
+"""What a footnote begins with, as ``LineWriter`` writes one."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,44 @@ class Document:
         copied = replace(self)
         vars(copied)["tree"] = tree
         return copied
+
+    def file_runs(self, start: int, end: int) -> "list[FileRun]":
+        """Return the runs that a span touches; none for a format that is no text.
+
+        Raises:
+            CorpusError: The map of places is damaged.
+        """
+        if self.pages or not self.places:
+            return []
+        begins, ends = self._runs[:, 0], self._runs[:, 0] + self._runs[:, 2]
+        return [FileRun(*run) for run in self._runs[(begins < end) & (ends > start)].tolist()]
+
+    @cached_property
+    def _runs(self) -> Any:
+        import numpy as np  # a worker writes maps, and has no use for it
+
+        try:
+            packed = np.frombuffer(zlib.decompress(self.places), "<i4")
+            return packed.reshape(-1, len(FileRun._fields))
+        except (zlib.error, ValueError) as error:
+            raise CorpusError(f"A map of places is damaged: {error}.", "Index anew.") from error
+
+    @cached_property
+    def paragraphs(self) -> list[int]:
+        """Where each paragraph begins that a word processor would show as one.
+
+        Blank lines, rows of tables and the footnotes that stand behind their paragraph are none.
+        """
+        tables = [(unit.start, unit.end) for unit in self.tree.units if unit.kind == "table"]
+        found, at = list[int](), 0
+        for line in self.text.split("\n"):
+            while tables and tables[0][1] <= at:
+                del tables[0]
+            within = bool(tables) and tables[0][0] <= at
+            if line.strip() and not within and not _NOTE.match(line):
+                found.append(at)
+            at += len(line) + 1
+        return found
 
     def page_at(self, offset: int) -> int | None:
         """Return the page, from 1, on which an offset lies; None where there are no pages."""
@@ -132,11 +172,17 @@ class Box(NamedTuple):
 
 
 class FileRun(NamedTuple):
-    """Characters from an offset of the text on, and the offset in its file where they stand."""
+    """Characters from an offset of the text on, and the offset in its file where they stand.
+
+    ``line`` is the line of the file on which the first one stands, from 1; line ends within the
+    characters are line ends of the file. ``at`` is -1 if the text is all on this line in an
+    encoding of its own, as in JSON.
+    """
 
     start: int
     at: int
     length: int
+    line: int = 1
 
 
 class CharacterRun(NamedTuple):
@@ -193,21 +239,30 @@ def span_in_file(document: Document, start: int, end: int) -> tuple[int, int] | 
     Raises:
         CorpusError: The document's map of places is damaged.
     """
-    import numpy as np  # a worker writes maps, and has no use for it
-
-    if document.pages or not document.places:
+    touched = document.file_runs(start, end)
+    if not touched or touched[0].at < 0:
         return None
-    try:
-        packed = np.frombuffer(zlib.decompress(document.places), "<i4")
-        runs = packed.reshape(-1, len(FileRun._fields))
-    except (zlib.error, ValueError) as error:
-        raise CorpusError(f"A map of places is damaged: {error}.", "Index anew.") from error
-    begins, ends = runs[:, 0], runs[:, 0] + runs[:, 2]
-    touched = runs[(begins < end) & (ends > start)].tolist()
+    first, last = touched[0], touched[-1]
+    return (
+        first.at + max(0, start - first.start),
+        last.at + min(last.length, end - last.start),
+    )
+
+
+def line_in_file(document: Document, start: int, end: int) -> int | None:
+    """Return the line, from 1, of the file on which a span of the text begins, as editors count.
+
+    None for a format that is no text, and for a span of which nothing stands in the file.
+
+    Raises:
+        CorpusError: The document's map of places is damaged.
+    """
+    touched = document.file_runs(start, end)
     if not touched:
         return None
-    (first, at, _), (last, stop, length) = touched[0], touched[-1]
-    return at + max(0, start - first), stop + min(length, end - last)
+    first = touched[0]
+    breaks = document.text.count("\n", first.start, start) if first.at >= 0 else 0
+    return first.line + breaks
 
 
 def boxes_of(document: Document, start: int, end: int) -> list[Box]:

@@ -1,5 +1,6 @@
 """A passage alone, as a collection: its document with all else blank, so that places stay."""
 
+import re
 from dataclasses import replace
 from typing import cast
 
@@ -11,6 +12,8 @@ from lexloop.documents.text.tokens import sentence_spans
 from lexloop.store.preparing import Tools
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection
+
+_NO_BLANK = re.compile(r"[^\n]")
 
 
 def passage_alone(view: View, start: int, end: int, tools: Tools) -> Collection:
@@ -56,7 +59,8 @@ def _widened(text: str, start: int, end: int) -> tuple[int, int]:
 
 def cut(document: Document, start: int, end: int) -> Document:
     """Return a document of the same length in which only a span has words."""
-    blank = "\n" * start, "\n" * (len(document.text) - end)
+    # lines stay lines: a passage has the line of the file that it had before
+    blank = [_NO_BLANK.sub(" ", part) for part in (document.text[:start], document.text[end:])]
     held = [place for place, one in enumerate(document.tree.units) if _meets(one, start, end)]
     there = {old: new for new, old in enumerate(held)}
     units = (document.tree.units[place] for place in held)

@@ -13,7 +13,7 @@ import numpy as np
 from lexloop.core.folding import folded, narrowed
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.running import heed_deadline
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
+from lexloop.core.types import MOST_POINTED, At, Chunk, Citation, Hit, PointedUnit, Reading
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import (
     Box,
@@ -25,6 +25,7 @@ from lexloop.documents.document import (
     sure_of,
     versions,
 )
+from lexloop.documents.structure.place import at_of
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree, key_of, key_of_heading, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language, words_of
@@ -292,6 +293,8 @@ class View:
             "end": end,
             "quote": found.text[start:end],
         }
+        if at := at_of(found, start, end):
+            citation["at"] = at
         held = self._metadata.get(document)
         if held is not None and held.version:
             citation["version"] = held.version
@@ -319,6 +322,10 @@ class View:
         for start in starts[begin : int(np.searchsorted(starts, unit["end"]))].tolist():
             yield f"{name}#{start}"
 
+    def whole(self, document: str) -> Document | None:
+        """Return a document; None where there is no such document."""
+        return self._document(document)
+
     def tree_of(self, document: str) -> Tree | None:
         """Return the tree of a document's provisions; None where there is no such document."""
         found = self._document(document)
@@ -333,6 +340,11 @@ class View:
         """Return the places of a span on a document's pages; none where it has no pages."""
         found = self._document(document)
         return boxes_of(found, start, end) if found else []
+
+    def at(self, document: str, start: int, end: int) -> At:
+        """Return where a person finds a span in the file itself; see ``at_of``."""
+        found = self._document(document)
+        return at_of(found, start, end) if found else {}
 
     def in_file(self, document: str, start: int, end: int) -> tuple[int, int] | None:
         """Return where a span of a document's text stands in its file; see ``span_in_file``."""

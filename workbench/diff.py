@@ -7,7 +7,6 @@ old number still is ``stale``.
 
 import os
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -19,6 +18,7 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.folding import narrowed
+from lexloop.core.types import At
 from lexloop.documents.document import Document
 from lexloop.documents.reading.workers import silent
 from lexloop.documents.structure.references import Reference, elsewhere, find_references
@@ -46,6 +46,7 @@ class Place(BaseModel):
     heading: str
     kind: str
     page: int | None
+    at: At = At()
     start: int
     end: int
     quote: str
@@ -127,9 +128,7 @@ class Version(NamedTuple):
             what = f"{file} holds {len(found)} documents."
             raise InputError(what, "Name two of them, with the file as --corpus.")
         (one,) = found
-        return cls(
-            Source(one.name, one.metadata.identifier, one.tree, one.text, one.pages), one.title
-        )
+        return cls(Source.of_document(one, one.metadata.identifier), one.title)
 
     @property
     def tree(self) -> Tree:
@@ -146,7 +145,7 @@ class Version(NamedTuple):
             section=held.label if held else "",
             heading=held.heading if held else "",
             kind=held.kind if held else "text",
-            page=bisect_right(self.source.pages, start) or None,
+            **self.source.where(start, end),
             start=start,
             end=end,
             quote="\n".join(text[first:last] for first, last in spans),

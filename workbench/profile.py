@@ -5,7 +5,6 @@ it goes by are those in which agreements and laws open and close.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import islice, zip_longest
@@ -13,6 +12,7 @@ from itertools import islice, zip_longest
 from pydantic import BaseModel
 
 from lexloop.core.folding import narrowed
+from lexloop.core.types import At
 from lexloop.documents.chunks.statements import Statement, statements
 from lexloop.knowledge.relations import References
 from lexloop.workbench.provisions import Source
@@ -98,6 +98,7 @@ class Item(BaseModel):
     said: str
     section: str
     page: int | None
+    at: At = At()
     start: int
     end: int
     quote: str
@@ -205,7 +206,7 @@ class _Reader:
         return Item(
             said=" ".join(said.split()),
             section=tree.units[place].label if place >= 0 else "",
-            page=bisect_right(self.source.pages, start) or None,
+            **self.source.where(start, end),
             start=start,
             end=end,
             quote=self.source.text[start:end].strip(),
@@ -414,7 +415,7 @@ def _of_entries(entries: Sequence[Entry], kind: str) -> Iterator[Item]:
     for one in entries:
         asked = _asked(one, kind)
         if asked:
-            held = one.model_dump(include={"section", "page", "start", "end", "quote"})
+            held = one.model_dump(include={"section", "page", "at", "start", "end", "quote"})
             yield Item(said=asked, **held)
 
 

@@ -4,8 +4,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from typing_extensions import TypedDict
+
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.folding import folded
+from lexloop.core.types import At
+from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import (
     asked_references,
     lead_ins,
@@ -15,6 +19,7 @@ from lexloop.documents.structure.lookup import (
     owns_label,
     unfound,
 )
+from lexloop.documents.structure.place import at_of
 from lexloop.documents.structure.telling import missing_line, not_found
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.naming import NEAR, named_document, one_of, similar
@@ -30,10 +35,18 @@ _LONGEST = 20_000
 SEE_TREE = "See the tree of the document."
 
 
+class Where(TypedDict):
+    """Where something stands in a file: its page, and where no page says it, see ``At``."""
+
+    page: int | None
+    at: At
+
+
 class Source(NamedTuple):
     """A document to show; ``pages`` has the offset at which each page begins, if it has any.
 
-    ``identifier`` is what the law is known by; empty where nobody says.
+    ``identifier`` is what the law is known by; empty where nobody says. ``document`` knows where
+    its words stand in the file; None for a text that has no file.
     """
 
     name: str
@@ -41,6 +54,7 @@ class Source(NamedTuple):
     tree: Tree
     text: str
     pages: Sequence[int]
+    document: Document | None = None
 
     @classmethod
     def of(cls, view: "View", said: str) -> Self:
@@ -50,11 +64,20 @@ class Source(NamedTuple):
             InputError: No document or several are meant.
         """
         name = named_document(view.documents, said)
-        tree, text = view.tree_of(name), view.text_of(name)
-        assert tree is not None
-        assert text is not None
-        identifier = view.metadata([name])[name].identifier
-        return cls(name, identifier, tree, text, view.pages_of(name))
+        document = view.whole(name)
+        assert document is not None
+        return cls.of_document(document, view.metadata([name])[name].identifier)
+
+    @classmethod
+    def of_document(cls, document: Document, identifier: str) -> Self:
+        """Return a document that was read."""
+        tree, text, pages = document.tree, document.text, document.pages
+        return cls(document.name, identifier, tree, text, pages, document)
+
+    def where(self, start: int, end: int) -> "Where":
+        """Return where a span begins: its page, if there are pages, and its place in the file."""
+        at = at_of(self.document, start, end) if self.document else At()
+        return {"page": bisect_right(self.pages, start) or None, "at": at}
 
     def places(self, said: str, see: str) -> list[int]:
         """Return the places of a provision; several where they share one label.
@@ -81,11 +104,11 @@ class Source(NamedTuple):
         raise NotFoundError(not_found(said, name), one_of("Near it are:", alike) if alike else see)
 
     def record(self, place: int) -> dict[str, Any]:
-        """Return a unit's label, kind, number, heading, page and span, without its text."""
+        """Return a unit's label, kind, number, heading, place and span, without its text."""
         unit = self.tree.units[place]
         return {
             **{name: getattr(unit, name) for name in ("label", "kind", "number", "heading")},
-            "page": bisect_right(self.pages, unit.start) or None,
+            **self.where(unit.start, unit.end),
             "start": unit.start,
             "end": unit.end,
         }

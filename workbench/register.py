@@ -1,7 +1,6 @@
 """The register: who must, may or must not do what, by when, unless what, and where it says so."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -11,6 +10,7 @@ from pydantic import BaseModel
 from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, narrowed
 from lexloop.core.running import give_way
+from lexloop.core.types import At
 from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
@@ -63,6 +63,7 @@ class Entry(BaseModel):
     title: str
     section: str
     page: int | None
+    at: At = At()
     start: int
     end: int
     quote: str
@@ -183,7 +184,7 @@ def entries_of(
                 document=source.name,
                 title=title,
                 section=said.label,
-                page=bisect_right(source.pages, said.start) or None,
+                **source.where(said.start, said.end),
                 start=said.start,
                 end=said.end,
                 quote=source.text[said.start : said.end].strip(),

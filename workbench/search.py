@@ -5,7 +5,6 @@ holds all that is sought, and what is counted is there.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from pydantic import BaseModel, Field
 from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, plain
 from lexloop.core.running import give_way, heed_deadline
+from lexloop.core.types import At
 from lexloop.documents.structure.lookup import named_places, owns_label
 from lexloop.documents.structure.references import Reference, find_references
 from lexloop.documents.structure.tree import Tree
@@ -58,6 +58,7 @@ class Passage(Excerpt):
 
     section: str = Field(description="The provision's label; empty outside of all.")
     page: int | None
+    at: At = At()
 
 
 class FoundDocument(BaseModel):
@@ -433,7 +434,7 @@ def _passage(source: Source, held: Sequence[_Place]) -> Passage:
     return Passage(
         **excerpt(source.text, held, within).model_dump(),
         section=unit.label if unit else "",
-        page=bisect_right(source.pages, first) or None,
+        **source.where(first, held[0][2]),
     )
 
 

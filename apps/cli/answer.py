@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SIGNALS = ("lexical", "dense", "host", "graph", "rerank")
 _EXCERPT_CHARS = 200
+_BEGINNING_CHARS = 60
 _REASONING_CHARS = 2000  # the whole of it is in `--json --trace`
 _MARK = "bold cyan"
 _COLOURS: dict["Finding", str] = {
@@ -190,9 +191,8 @@ def _candidates(record: dict[str, Any]) -> "Table":
 
 def _row(candidate: "Candidate") -> list[str]:
     signals = candidate["signals"]
-    where = (
-        f"{candidate['document']} {candidate['section']} {candidate['start']}–{candidate['end']}"
-    )
+    where = " · ".join([candidate["document"], *places(candidate)])
+    where += f" · {shortened(candidate['text'], _BEGINNING_CHARS)}"
     shown = [f"{signals[name]:.2f}" if name in signals else "" for name in _SIGNALS]
     return [str(candidate.get("n", "")), one_line(where), f"{candidate['score']:.2f}", *shown]
 

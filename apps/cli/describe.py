@@ -9,7 +9,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Progress, say, write_json
-from lexloop.apps.shapes.text import first_of, one_line, shortened
+from lexloop.apps.shapes.text import first_of, one_line, places, shortened
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
 
@@ -81,8 +81,8 @@ def _listed(name: str, found: "Sequence[tuple[str, Item]]") -> None:
     if found:
         say(name, style="bold")
     for said, item in found:
-        where = f"  {one_line(item.section)}" if item.section else ""
-        say(f"    {shortened(said, _CHARS)}", (where, "dim"))
+        where = ", ".join(places(item.model_dump()))
+        say(f"    {shortened(said, _CHARS)}", (f"  {where}" if where else "", "dim"))
 
 
 def _named(name: str, found: "Sequence[Item]") -> None:

@@ -10,7 +10,7 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Progress, note, say, write_json
 from lexloop.apps.shapes.files import named_form, write_whole
-from lexloop.apps.shapes.text import one_line, shortened
+from lexloop.apps.shapes.text import one_line, places, shortened
 from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
@@ -90,6 +90,4 @@ def _print_entry(one: "Entry") -> None:
         say(f"    by when: {one_line(one.when)}{day}", f" ({one.note})" if one.note else "")
     for said in one.unless:
         say(f"    if or unless: {shortened(said, _CHARS)}")
-    page = f", p. {one.page}" if one.page else ""
-    section = f"{one_line(one.section)}, " if one.section else ""
-    say(f"    {section}{one_line(one.document)}{page}", style="dim")
+    say(f"    {', '.join([one_line(one.document), *places(one.model_dump())])}", style="dim")

@@ -8,6 +8,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Part, Progress, note, say, write_json
+from lexloop.apps.shapes.text import places
 from lexloop.core.errors import SettingsError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
@@ -92,8 +93,7 @@ def print_found(found: "Found") -> None:
         beside = "".join(f" · {said}" for said in told if said)
         say((one.document, "bold"), (beside, "dim"), (f" · {counted(one.places)}", "dim"))
         for passage in one.passages:
-            page = f", page {passage.page}" if passage.page else ""
-            where = f"{passage.section}{page}".strip(", ")
+            where = ", ".join(places(passage.model_dump()))
             say("  ", (f"{where}: " if where else "", "cyan"), *marked(passage))
         if one.more:
             say("  --passages shows more of it.", style="dim")

@@ -18,7 +18,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Part, Progress, note, plain, result_console, say, write_json
-from lexloop.apps.shapes.text import first_of, one_line, shortened
+from lexloop.apps.shapes.text import first_of, one_line, places, shortened
 from lexloop.core.errors import SettingsError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
@@ -136,8 +136,7 @@ def _print_provision(source: "Source", place: int, record: dict[str, Any], depth
     from lexloop.documents.structure.telling import UNRESOLVED
 
     kind = record["kind"]
-    page = f" · page {record['page']}" if record["page"] else ""
-    where = f" · {source.name}{page} · characters {record['start']}–{record['end']}"
+    where = " · ".join(["", source.name, *places({**record, "section": ""})])
     say(*_title(record), (where, "dim"))
     for above in record["above"]:
         say(("in ", "dim"), *_title(above))
@@ -172,9 +171,9 @@ def _print_units(source: "Source", listed: Sequence[tuple[int, int]], kinds: boo
             words = one_line(source.text[unit.body : unit.end][: 2 * _WORDS])
             short = words if len(words) <= _WORDS else words[:_WORDS].rsplit(" ", 1)[0] + " …"
             short = f"  {short}"
-        page = f"  page {record['page']}" if record["page"] else ""
+        where = "".join(f"  {said}" for said in places({**record, "section": ""}))
         kind = f"  [{unit.kind}]" if kinds else ""
-        say("  " * level, *_title(record), (short, "dim"), (kind, "cyan"), (page, "dim"))
+        say("  " * level, *_title(record), (short, "dim"), (kind, "cyan"), (where, "dim"))
 
 
 commands = typer.Typer(name="graph", no_args_is_help=True, help="Look into the knowledge graph.")
@@ -282,13 +281,12 @@ def _print_relations(
 def row(found: "Relation") -> list[str]:
     """Return subject, relation, object, source and quote of a relation, each on one line.
 
-    The source is the provision, the document and the page.
+    The source is the document, and where in it the relation is stated.
     """
     from lexloop.knowledge.relations import reading
 
     triplet = found.triplet
-    page = f"p. {triplet['page']}" if triplet["page"] is not None else ""
-    source = ", ".join(part for part in (triplet["section"], triplet["document"], page) if part)
+    source = ", ".join([triplet["document"], *places(triplet)])
     relation = reading(triplet["predicate"])
     said = (triplet["subject"], relation, triplet["object"], source, triplet["quote"])
     return [one_line(text) for text in said]

@@ -114,7 +114,7 @@ def _print(store: "TableStore", done: "Progress", rows: bool) -> None:
             marks = ", ".join(filter(None, (state, playbook, sure(cell))))
             say(f"  {titles[id]}: ", (marks, "cyan"))
             if answer or cell.reason:
-                where = ", ".join(places(cell.citations[0], span=False)) if answer else ""
+                where = ", ".join(places(cell.citations[0])) if answer else ""
                 say(f"    {answer or cell.reason}", (f"  {where}" if where else "", "dim"))
     told = ", ".join(f"{count} {state}" for state, count in sorted(done.states.items()))
     say(f"{done.documents} documents, {done.questions} questions: {told or 'no cells'}.")

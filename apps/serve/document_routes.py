@@ -29,6 +29,7 @@ from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploade
 from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
+from lexloop.core.types import At
 from lexloop.documents.reading.formats import PAGED
 from lexloop.store.naming import named_document
 from lexloop.workbench.provisions import SEE_TREE, Source
@@ -116,6 +117,7 @@ class UnitBody(BaseModel):
     number: str
     heading: str
     page: int | None
+    at: At = At()
     start: int
     end: int
     depth: int = 0

@@ -712,6 +712,7 @@ def _provision(collection: str, view: "View", source: Source, place: int) -> sha
         document=source.name,
         provision=record["label"],
         page=record["page"],
+        at=record["at"],
         quote=text[:_MOST_READ],
         version=view.metadata([source.name])[source.name].version,
         identifier=clean(source.identifier),

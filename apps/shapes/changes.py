@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lexloop.apps.shapes.text import one_line, shortened
+from lexloop.apps.shapes.text import one_line, places, shortened
 from lexloop.workbench.diff import Change, Diff, Kind, Part, Place
 from lexloop.workbench.touched import Touched
 
@@ -45,7 +45,9 @@ def headed(change: Change) -> str:
 def named(place: Place) -> str:
     """Return a place's label and heading."""
     heading = place.heading if place.heading != place.section else ""
-    return one_line(f"{place.section or 'outside of provisions'} {heading}")
+    found = places({"section": "", "page": place.page, "at": place.at})
+    outside = f"outside of provisions{f' ({found[0]})' if found else ''}"
+    return one_line(f"{place.section or outside} {heading}")
 
 
 def quoted(change: Change) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Literal
 
-from lexloop.apps.shapes.text import one_line, places
+from lexloop.apps.shapes.text import at_in_words, one_line, places
 
 Style = Literal["plain", "oscola", "bluebook"]
 """As text, for people; as in English law; nearly as in the law of the United States."""
@@ -51,7 +51,7 @@ def pinpoint(source: Mapping[str, Any], style: Style = "plain") -> str:
         style: See ``Style``.
     """
     if style == "plain":
-        return ", ".join([one_line(source["document"]), *places(source, span=False)])
+        return ", ".join([one_line(source["document"]), *places(source)])
     return _STYLES[style](source)
 
 
@@ -73,7 +73,8 @@ def _oscola(source: Mapping[str, Any]) -> str:
     when = _dated(
         source.get("version", ""), lambda day: f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
     )
-    return f"{title}{comma}{' ' if at else ''}{at}{page}{f' ({when})' if when else ''}"
+    pin = f"{comma}{' ' if at else ''}{at}{page}{_beside(source)}"
+    return f"{title}{pin}{f' ({when})' if when else ''}"
 
 
 def _bluebook(source: Mapping[str, Any]) -> str:
@@ -86,7 +87,7 @@ def _bluebook(source: Mapping[str, Any]) -> str:
         source.get("version", "").replace("in force", "effective"),
         lambda day: f"{_SHORT[day.month - 1]} {day.day}, {day.year}",
     ).replace("effective from", "effective")
-    said = f"{title}{' ' if at else ''}{at}{page}"
+    said = f"{title}{' ' if at else ''}{at}{page}{_beside(source)}"
     return said + "".join(f" ({part})" for part in (where, when) if part)
 
 
@@ -94,6 +95,19 @@ _STYLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "oscola": _oscola,
     "bluebook": _bluebook,
 }
+
+
+def _beside(source: Mapping[str, Any]) -> str:
+    """Return ", paragraph 3": where a source stands that no page or number names.
+
+    Of a provision that has a label lawyers give no line.
+    """
+    at = {
+        name: n
+        for name, n in source.get("at", {}).items()
+        if name != "line" or not source["section"]
+    }
+    return "".join(f", {said}" for said in at_in_words(at))
 
 
 def _title(source: Mapping[str, Any]) -> str:

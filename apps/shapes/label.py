@@ -33,6 +33,6 @@ def as_shown(answer: RunAnswer) -> dict[str, Any]:
 def _source(n: int, source: Citation | str) -> dict[str, str]:
     if isinstance(source, str):
         return {"where": f"[{n}]", "quote": source}
-    where = ", ".join([one_line(source["document"]), *places(source, span=False)])
+    where = ", ".join([one_line(source["document"]), *places(source)])
     quote = " ".join(filter(None, (source.get("lead", ""), source["quote"])))
     return {"where": f"[{source['n']}] {where}", "quote": quote}

@@ -39,7 +39,7 @@ def asked(record: Record) -> list[tuple[str, str]]:
 
 
 def place(record: Record, source: Record, style: Style = "plain") -> str:
-    """Return where a source stands; in plain style its characters and identifier, too."""
+    """Return where a source stands, in a style; see ``pinpoint``."""
     if style == "plain":
         return ", ".join([one_line(_named(record, source)), *places(source)])
     of_document = (one for one in record["passages"] if _key(one) == _key(source))

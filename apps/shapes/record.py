@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
+from lexloop.apps.shapes.text import places
 from lexloop.core.errors import ModelError
 from lexloop.core.types import (
     Attempt,
@@ -235,9 +236,11 @@ def dated(
 
 def asked_of(record: Mapping[str, Any]) -> list[str]:
     """Return what was asked alone, in words: a passage, or some documents; nothing for all."""
-    span = record.get("passage")
-    where = f", characters {span[0]}–{span[1]}" if span else ""
-    return [f"{name}{where}" for name in record.get("only", [])]
+    if not record.get("passage"):
+        return list(record.get("only", []))
+    first = min(record["passages"], key=lambda one: one["start"], default=None)
+    where = f" ({', '.join(found)})" if first and (found := places(first)) else ""
+    return [f"a passage of {name}{where}" for name in record["only"]]
 
 
 def retries(attempts: Sequence[Mapping[str, Any]]) -> int:

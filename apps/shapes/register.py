@@ -6,14 +6,14 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from lexloop.apps.shapes.grid import Grid, as_file
-from lexloop.apps.shapes.text import one_line, shortened
+from lexloop.apps.shapes.text import one_line, places, shortened
 from lexloop.workbench.register import Entry, Register
 from lexloop.workbench.timing import BEYOND
 
 RegisterFormat = Literal["csv", "xlsx", "md", "docx", "json", "ics"]
 _COLUMNS = (
     *("kind", "who", "what", "by when", "day", "unless", "sums"),
-    *("document", "provision", "page", "quote", "note"),
+    *("document", "provision", "place", "quote", "note"),
 )
 _LINE_BYTES = 75
 """The most bytes of a line of a calendar, without its end."""
@@ -42,7 +42,7 @@ def _row(one: Entry) -> list[str]:
         "; ".join(one.sums),
         one.document,
         one.section,
-        str(one.page or ""),
+        ", ".join(places({"section": "", "page": one.page, "at": one.at})),
         one.quote,
         one.note,
     ]
@@ -72,7 +72,9 @@ def _component(one: Entry, at: datetime) -> tuple[str, ...]:
     known = f"{one.document}\n{one.section}\n{one.start}\n{one.end}\n{one.what}\n{one.when}"
     uid = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
     said = shortened(f"{one.who}: {one.what}" if one.who else one.what, _SUMMARY)
-    where = ", ".join(filter(None, (one.document, one.section)))
+    where = ", ".join(
+        [one.document, *places({"section": one.section, "page": one.page, "at": one.at})]
+    )
     on = f" = {one.day}" if one.day and not held else ""
     told = (f"By when: {one.when}{on}", *map("Unless or if: {}".format, one.unless), one.note)
     text = [*told, f"{where}: “{shortened(one.quote, _QUOTE)}”"]

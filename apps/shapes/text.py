@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lexloop.core.types import At
+
 # C0 without tab and line feed, DEL, C1; line and paragraph separators; bidirectional embeddings,
 # overrides and isolates; lone surrogates, which cannot be written at all, and what XML has no
 # place for
@@ -47,27 +49,31 @@ def inert(text: str) -> str:
     return _ACTIVE.sub(r"\\\g<0>", clean(text))
 
 
-def places(source: Mapping[str, Any], span: bool = True) -> list[str]:
-    """Return where in its document a source stands, in words: provision, page, version, identifier.
+def at_in_words(at: Mapping[str, Any]) -> list[str]:
+    """Return where in its file something stands, in words: "line 12"; see ``At``."""
+    return [f"{name} {at[name]}" for name in At.__annotations__ if name in at]
 
-    What was recognised on a picture is told as such.
+
+def places(source: Mapping[str, Any]) -> list[str]:
+    """Return where in its document a source stands, in words, as a person finds it in the file.
+
+    That is its provision, its page, line, row or paragraph, its version and its identifier. What
+    was recognised on a picture is told as such.
 
     Args:
-        source: A citation, a passage or a triplet.
-        span: Whether to tell its characters, too.
+        source: Anything with a ``section`` and a ``page``, such as a citation.
     """
-    page = "" if source["page"] is None else f"page {source['page']}"
-    characters = f"characters {source['start']}–{source['end']}" if span else ""
+    page = f"page {source['page']}" if source["page"] else ""
     sure = source.get("read_from_picture")
     read = "" if sure is None else f"read from a picture, {sure:.0%} sure"
     known = (source.get("version", ""), source.get("identifier", ""))
-    parts = (source["section"], page, characters, read, *known)
+    parts = (source["section"], page, *at_in_words(source.get("at") or {}), read, *known)
     return [one_line(part) for part in parts if part]
 
 
 def said_at(source: Mapping[str, Any]) -> str:
     """Return a source on one line: its document, where in it, and what it says there."""
-    where = ", ".join([one_line(source["document"]), *places(source, span=False)])
+    where = ", ".join([one_line(source["document"]), *places(source)])
     return f"{where}: “{one_line(source['quote'])}”"
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from lexloop.apps.shapes.changes import marked
 from lexloop.apps.shapes.text import as_text, clean, places, said_at, shortened
 from lexloop.core.errors import NotFoundError
+from lexloop.core.types import At
 from lexloop.workbench.diff import Diff, Kind, Place
 from lexloop.workbench.search import Found
 
@@ -63,6 +64,7 @@ class Source(BaseModel):
     document: str
     provision: str
     page: int | None
+    at: At = Field(default=At(), description="Where it stands in a file that has no pages.")
     quote: str
     version: str = Field(description="When the document is in force, where it says so.")
     identifier: str = Field(description="What the law is known by: an ELI, a CELEX number.")
@@ -79,6 +81,7 @@ class Source(BaseModel):
             document=clean(found["document"]),
             provision=clean(found["section"]),
             page=found["page"],
+            at=found.get("at", {}),
             quote=clean(found["text"] if "text" in found else found["quote"])[:_MOST_TEXT],
             version=found.get("version", ""),
             identifier=clean(found.get("identifier", "")),
@@ -90,7 +93,7 @@ class Source(BaseModel):
     @property
     def place(self) -> str:
         """The place in words."""
-        return ", ".join([self.document, *places(self._source(), span=False)])
+        return ", ".join([self.document, *places(self._source())])
 
     def line(self) -> str:
         """Return place and quote on one line."""
@@ -99,7 +102,7 @@ class Source(BaseModel):
     def _source(self) -> dict[str, Any]:
         return {
             **self.model_dump(
-                include={"document", "page", "version", "identifier", "read_from_picture"}
+                include={"document", "page", "at", "version", "identifier", "read_from_picture"}
             ),
             "section": self.provision,
         }

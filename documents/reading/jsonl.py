@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource, title_of
+from lexloop.documents.document import (
+    Document,
+    FileRun,
+    SkippedSource,
+    encode_file_runs,
+    title_of,
+)
 from lexloop.documents.reading.metadata import NO_TEXT, read_fields
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
@@ -34,7 +40,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
             if isinstance(row.get("text"), str) and not row["text"].strip():
                 blank.append(number)
             else:
-                yield _document(row, key, name)
+                yield _document(row, key, name, number)
         except CorpusError as error:
             bad += 1
             if bad <= _MOST_REPORTED:
@@ -88,7 +94,7 @@ def _key(row: dict[str, Any], number: int) -> str:
     return f"line {number}"
 
 
-def _document(row: dict[str, Any], key: str, name: str) -> Document:
+def _document(row: dict[str, Any], key: str, name: str, line: int) -> Document:
     if not isinstance(row.get("text"), str):
         raise CorpusError("text is missing or no text.", "Give each line a `text`.")
     try:
@@ -96,4 +102,6 @@ def _document(row: dict[str, Any], key: str, name: str) -> Document:
     except CorpusError as error:
         raise CorpusError(f"text: {error.what}", error.hint) from error
     metadata = read_fields(row)
-    return Document(f"{name}/{key}", metadata.title or title_of(text, key), text, metadata)
+    places = encode_file_runs([FileRun(0, -1, len(text), line)])
+    title = metadata.title or title_of(text, key)
+    return Document(f"{name}/{key}", title, text, metadata, places=places)

@@ -1,6 +1,7 @@
 """Where the words of a text stand in the file of text that it was read from."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from unicodedata import combining
@@ -13,6 +14,7 @@ _UNSEEN = re.compile(r"</?[a-zA-Z][\w-]*+(?:\s[^<>]*+)?/?>|\]\([^()\s]*+\)")
 """A tag, or where a link goes, which may have the words that are shown beside it."""
 _CHANGING = re.compile("\r\n?|[\x00-\x7f]?[^\x00-\x7f]+")
 """What may be read as other characters than it is written in."""
+_LINE_END = re.compile("\r\n?|\n")
 _FARTHEST = 1 << 12
 """The most characters that are passed over for a word: a search has to end."""
 
@@ -46,7 +48,8 @@ def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Ite
                 continue
             cursor = found + len(word[0])
             between = shown[run.start + run.length : word.start()]
-            moved = found - run.at != word.start() - run.start
+            breaks = source.count("\n", run.at + run.length, found) != between.count("\n")
+            moved = breaks or found - run.at != word.start() - run.start
             if run.length and not moved and not any(map(str.isalpha, between)):
                 run = FileRun(run.start, run.at, word.end() - run.start)
                 continue
@@ -67,20 +70,21 @@ def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileR
     """
     places = None if as_seen(written) == written else _places(written)
     moved: list[FileRun] = []
-    for start, at, length in runs:
+    for start, at, length, _ in runs:
         if places is None:
             _add(moved, FileRun(start, at + offset, length))
             continue
         for number in range(length):
             _add(moved, FileRun(start + number, places[at + offset + number], 1))
-    return moved
+    ends = [found.end() for found in _LINE_END.finditer(written)]
+    return [run._replace(line=bisect_right(ends, run.at) + 1) for run in moved]
 
 
 def _add(runs: list[FileRun], run: FileRun) -> None:
     """Add a run, as one with the run before it where the two are one in both texts."""
     behind = run.start - runs[-1].start if runs else 0
     if runs and behind == runs[-1].length == run.at - runs[-1].at:
-        start, at, _ = runs.pop()
+        start, at, *_ = runs.pop()
         run = FileRun(start, at, run.start + run.length - start)
     runs.append(run)
 

@@ -237,7 +237,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
         draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
     draft = await computed(_placed, draft, runtime.context)
-    passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
+    passages = await computed(_all_placed, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}
 
 
@@ -249,6 +249,8 @@ def _placed(draft: Draft, context: Context) -> Draft:
 
     def placed(citation: Citation) -> Citation:
         place = citation["document"], citation["start"], citation["end"]
+        if at := view.at(*place):
+            citation = {**citation, "at": at}
         if span := view.in_file(*place):
             citation = {**citation, "in_file": [*span]}
         sure = view.read_from_picture(*place)
@@ -256,6 +258,15 @@ def _placed(draft: Draft, context: Context) -> Draft:
 
     citations, near = [*map(placed, draft["citations"])], [*map(placed, draft["near"])]
     return {**draft, "citations": citations, "near": near}
+
+
+def _all_placed(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:
+    """Return the passages and those that are quoted, each with where it stands in its file."""
+    view, found = context.backend, _with_quoted(passages, draft, context)
+    if view is None:
+        return found
+    places = (view.at(one["document"], one["start"], one["end"]) for one in found)
+    return [{**one, "at": at} if at else one for one, at in zip(found, places, strict=True)]
 
 
 def _with_quoted(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:

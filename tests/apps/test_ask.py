@@ -22,7 +22,7 @@ def test_answer_with_markers_sources_and_verdict(run: Run) -> None:
     result = run("ask", QUESTION)
     assert result.exit_code == 0
     assert "independent auditor. [1]" in result.stdout
-    assert '[1] law.txt · § 20-870 "Bias audit" · characters ' in result.stdout
+    assert '[1] law.txt · § 20-870 "Bias audit" · line 15\n' in result.stdout
     assert "“A bias audit is an evaluation" in result.stdout
     assert "% likely to answer the question · answer relevance 0." in result.stdout
     assert "citations verified · 0 retries" in result.stdout
@@ -113,7 +113,7 @@ def test_out_writes_the_answer_with_footnotes(run: Run, in_json: Run, tmp_path: 
     said = file.read_text("utf-8")
     assert said.startswith(f"# {QUESTION}\n")
     assert "- **Law as of:** 2024-01-31\n- **Collections:** sample\n" in said
-    assert '[^1]: law.txt, § 20-870 "Bias audit", characters 2498–2583: “A bias audit is' in said
+    assert '[^1]: law.txt, § 20-870 "Bias audit", line 15: “A bias audit is' in said
     word = tmp_path / "ANSWER.DOCX"
     report = in_json("ask", QUESTION, "--out", word)
     assert report["answer"] in [p.text + " [1]" for p in docx.Document(str(word)).paragraphs]

@@ -105,3 +105,27 @@ def test_any_text_stays_on_a_line(title: str, section: str, version: str, style:
     said = pinpoint(made, style)
     assert "\n" not in said
     assert not {"\u202e", "\x1b", "\x00"} & {*said}
+
+
+@pytest.mark.parametrize(
+    ("section", "at", "plain", "oscola"),
+    [
+        ("Section 2", {"line": 7}, "file.pdf, Section 2, line 7", "Travel Policy, s 2"),
+        ("", {"line": 7}, "file.pdf, line 7", "Travel Policy, line 7"),
+        (
+            "Keys",
+            {"paragraph": 3},
+            "file.pdf, Keys, paragraph 3",
+            "Travel Policy, Keys, paragraph 3",
+        ),
+        ("", {"table": 1, "row": 2}, "file.pdf, table 1, row 2", "Travel Policy, table 1, row 2"),
+        ("", {"header": "Subject"}, "file.pdf, header Subject", "Travel Policy, header Subject"),
+    ],
+)
+def test_what_no_page_names_is_found_in_the_file(
+    section: str, at: dict[str, Any], plain: str, oscola: str
+) -> None:
+    one = {**source("Travel Policy", section), "start": 4711, "end": 4812, "at": at}
+    assert pinpoint(one) == plain
+    assert pinpoint(one, "oscola") == oscola
+    assert pinpoint(one, "bluebook").endswith(oscola.rpartition(", ")[2].replace("s 2", "§ 2"))

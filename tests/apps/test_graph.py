@@ -30,7 +30,7 @@ def dogs(run: Run, documents: Path) -> Callable[..., Any]:
 
 def test_relations_are_shown_with_their_quotes_and_places(dogs: Run, tmp_path: Path) -> None:
     said = dogs("§ 1").stdout
-    assert "§ 1, dogs.txt: “§ 1 Licence.”" in said
+    assert "dogs.txt, § 1: “§ 1 Licence.”" in said
     found = [json.loads(dogs(name, "--json").stdout) for name in ("§ 2", "Section 2", "§2")]
     assert found[0] == found[1] == found[2]
     about, part = sorted(found[0]["relations"], key=lambda relation: relation["predicate"])

@@ -66,7 +66,7 @@ def test_the_register_is_printed_with_its_places(run: Run, law: Path) -> None:
     shown = run("register", "--corpus", str(law)).stdout
     assert "duty, deadline  The owner: tell the Harbour Office within 10 days of the sale" in shown
     assert "    by when: within 10 days of the sale\n" in shown
-    assert "    Article 1(2), harbour.txt" in shown
+    assert "    harbour.txt, Article 1(2), line 5" in shown
     dated = run(
         "register", "--corpus", str(law), "--since", "the sale=2026-01-01", "--only", "deadline"
     )

@@ -29,7 +29,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_each_place_is_told_with_its_provision(run: Run, corpus: Path) -> None:
     shown = run("search", "rent 5", "--corpus", str(corpus)).stdout.splitlines()
     assert shown[0] == "lease.txt · Lease · 3 places"
-    assert shown[1] == "  Section 1: Section 1. Rent The rent is 5 euro."
+    assert shown[1] == "  Section 1, line 3: Section 1. Rent The rent is 5 euro."
     assert shown[-1] == "3 places in 1 document"
 
 

@@ -72,7 +72,8 @@ def test_only_the_passage_that_was_chosen_is_asked(in_json: Run, run: Run, corpu
     whole = in_json("ask", "What does section 2 say?", *chosen)
     assert "90 euro" not in str(whole)
     shown = run("ask", "When is the fee due?", *map(str, chosen)).stdout
-    assert f"Asked of boats.txt, characters {start + 5}–{end - 3} alone" in shown
+    line = BOATS.count("\n", 0, start) + 1
+    assert f"Asked of a passage of boats.txt (Section 1(2), line {line}) alone" in shown
 
 
 @pytest.mark.parametrize(

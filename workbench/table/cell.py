@@ -231,6 +231,8 @@ class DocumentAsker:
     def _cited(self, chunk: Chunk, said: Statement) -> Citation:
         citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [said], 1)
         place = self._document, citation["start"], citation["end"]
+        if at := self._view.at(*place):
+            citation["at"] = at
         if span := self._view.in_file(*place):
             citation["in_file"] = [*span]
         if (sure := self._view.read_from_picture(*place)) is not None:

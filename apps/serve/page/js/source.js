@@ -62,7 +62,7 @@ class Source extends View {
 	#about() {
 		const { provision, cited, title, version } = this;
 		const heading = provision?.heading !== cited.section && provision?.heading;
-		const detail = described([heading, title, ...placeOf({ ...cited, section: "", page: this.page, version: "" })]);
+		const detail = described([heading, title, ...placeOf({ ...cited, section: "", page: this.page, at: cited.at ?? provision?.at, version: "" })]);
 		const pane = this.body.parentNode;
 		fill(pane.querySelector(".side-head .detail"), said(detail));
 		const above = provision?.above.map((unit) =>

@@ -77,10 +77,13 @@ export const unsigned = (text) => text.replace(/^#{1,6}[ \t]+/gm, "");
 /** Words in quotation marks, on one line. */
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 
+/** Where a person finds something in a file without pages: its line, paragraph, row or header. */
+const inFile = (at = {}) => ["line", "paragraph", "table", "row", "header"].filter((name) => name in at).map((name) => say(`place.${name}`, { n: at[name] }));
+
 /** Where in a document a source is, the most exact first. */
-export function placeOf({ section, page, version, identifier, read_from_picture: sure }) {
+export function placeOf({ section, page, at, version, identifier, read_from_picture: sure }) {
 	const read = sure >= 0 && say("place.picture", { sure: share(sure) });
-	return [section, Number.isInteger(page) && say("place.page", { page }), read, version && daysOf(version), identifier].filter(Boolean);
+	return [section, Number.isInteger(page) && say("place.page", { page }), ...inFile(at), read, version && daysOf(version), identifier].filter(Boolean);
 }
 
 /** A short name for a source: its provision, else its file. */

@@ -1,0 +1,88 @@
+"""Where a person finds a span of a document in the file itself."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from lexloop.core.types import At
+from lexloop.documents.document import Document, line_in_file
+from lexloop.documents.structure.lookup import owns_label
+from lexloop.documents.structure.tree import Tree
+
+_SHEETS = (".xlsx", ".xls", ".ods", ".csv")
+_MESSAGES = (".eml", ".msg")
+_ROW = re.compile(r"(?:Row )?(\d+)(?:: | \| )")
+"""What a row of a sheet begins with, as ``write_sheet`` writes one."""
+_HEADER = re.compile(r"(From|To|Cc|Date|Subject): ")
+
+
+def at_of(document: Document, start: int, end: int) -> At:
+    """Return where in its file a span of a document begins, beyond its page and its label.
+
+    A file of text has lines. Other formats have the paragraph below the nearest heading, or the
+    row of a table, unless a number of its own names the provision.
+
+    Raises:
+        CorpusError: The document's map of places is damaged.
+    """
+    text = document.text
+    if document.places and not document.pages:
+        line = line_in_file(document, start, end)
+        return {} if line is None else {"line": line}
+    if document.pages or text[:1].isspace():  # of a passage alone nothing before it is there
+        return {}
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    begin, suffix = text.rfind("\n", 0, start) + 1, PurePosixPath(document.name).suffix.lower()
+    around = _around(document.tree, document.tree.at(start))
+    if suffix in _SHEETS:
+        return _row(document, around, begin)
+    header = _HEADER.match(text, begin) if suffix in _MESSAGES else None
+    if header and begin < _end_of_headers(text):
+        return {"header": header[1]}
+    return _counted(document, around, begin)
+
+
+def _row(document: Document, around: Sequence[int], begin: int) -> At:
+    """Return the row of a sheet, unless the label says it."""
+    found = _ROW.match(document.text, begin)
+    labelled = bool(around) and document.tree.units[around[0]].kind == "row"
+    return {"row": int(found[1])} if found and not labelled else {}
+
+
+def _counted(document: Document, around: Sequence[int], begin: int) -> At:
+    """Return the paragraph or the row of a table that a line is, below its heading."""
+    tree, units = document.tree, document.tree.units
+    owner = next((place for place in around if owns_label(tree, place)), -1)
+    if owner >= 0 and units[owner].number:
+        return {}
+    table = next((place for place in around if units[place].kind == "table"), -1)
+    if table < 0:
+        return _paragraph(document, owner, begin)
+    beside = tree.below(owner) if owner >= 0 else range(len(tree))
+    number = sum(units[place].kind == "table" and place <= table for place in beside)
+    return {"table": number, "row": document.text.count("\n", units[table].start, begin) + 1}
+
+
+def _around(tree: Tree, place: int) -> list[int]:
+    """Return the places of a unit and of all that it lies in; none for -1."""
+    return [place, *tree.above(place)] if place >= 0 else []
+
+
+def _end_of_headers(text: str) -> int:
+    end = text.find("\n\n")
+    return end if end >= 0 else len(text)
+
+
+def _paragraph(document: Document, owner: int, begin: int) -> At:
+    """Return the number of a paragraph below its heading; nothing for the heading itself."""
+    text, first = document.text, 0
+    if owner >= 0:
+        body = document.tree.units[owner].body
+        end = text.find("\n", body)
+        first = text.rfind("\n", 0, body) + 1 if text[body:end].strip() else end + 1
+    if document.name.lower().endswith(_MESSAGES):
+        first = max(first, _end_of_headers(text))
+    starts = document.paragraphs
+    number = bisect_right(starts, begin) - bisect_left(starts, first)
+    return {"paragraph": number} if number > 0 else {}
