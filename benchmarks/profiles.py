@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from lexloop.documents.document import title_of
+from lexloop.documents.reading.title import chosen_title, own_title
 from lexloop.documents.structure.parse import parse
 from lexloop.workbench.profile import Item, Profile, profile
 from lexloop.workbench.provisions import Source
@@ -38,7 +38,7 @@ def main() -> None:
     for name in names:
         text = (given.data / "documents" / name).read_text(encoding="utf-8")
         source = Source(name, "", parse(text), text, ())
-        made = profile(source, title_of(text, Path(name).stem))
+        made = profile(source, chosen_title("", own_title(text), text, Path(name).stem))
         for missed in _score(made, probes[name], counts):
             if given.misses:
                 print(f"{name[:60]}: {missed}")

@@ -143,21 +143,6 @@ def lying_in(name: str) -> Iterator[str]:
     return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
-def title_of(text: str, stem: str, headings: Sequence[tuple[int, int]] = ()) -> str:
-    """Return the first heading or short first line; else the file's name in words.
-
-    ``headings`` are those that the format itself marks, where no sign in the text does.
-    """
-    marked, at = {offset for offset, _ in headings}, 0
-    for line in text[:10_000].splitlines(keepends=True)[:10]:
-        heading = re.sub(r"^#+\s*", "", line).strip()
-        is_marked = line.startswith("#") or at in marked
-        if heading and len(heading) <= 120 and (is_marked or heading[-1] not in ".;,"):
-            return heading
-        at += len(line)
-    return re.sub(r"[_\-]+", " ", stem).strip()
-
-
 class Box(NamedTuple):
     """A rectangle on a page, from 1, in points from the lower left corner of the page as it shows.
 

@@ -8,12 +8,13 @@ from urllib.parse import unquote, urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.document import Document, SkippedSource, title_of
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.archive import Archive, opened
 from lexloop.documents.reading.facts import identifier_of
 from lexloop.documents.reading.html import page_source, read_page
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import printable
+from lexloop.documents.reading.title import chosen_title, is_file_name, own_title
 from lexloop.documents.reading.xml import parsed
 
 _PAGES = frozenset(("application/xhtml+xml", "text/html"))
@@ -38,7 +39,9 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     text = "".join(texts)
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a book with text.")
-    title = book.said("title") or title_of(text, PurePosixPath(name).stem, headings)
+    # whoever publishes a book names it, and its text may begin behind a cover that is a picture
+    said = "" if is_file_name(book.said("title")) else book.said("title")
+    title = said or chosen_title("", own_title(text, headings), text, PurePosixPath(name).stem)
     identifiers = (e.text for e in book.package.iter("{*}identifier", "{*}source"))
     metadata = Metadata(identifier=identifier_of(identifiers))
     yield Document(name, title, text, metadata, headings=tuple(headings))

@@ -8,10 +8,11 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.document import Document, title_of
+from lexloop.documents.document import Document
 from lexloop.documents.reading.facts import identifier_of
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, decode, numeral, printable, whole_number
+from lexloop.documents.reading.title import chosen_title, own_title
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()
@@ -43,8 +44,6 @@ _IDENTIFYING = frozenset(
 _HEAD, _MOST_ROWS = 4096, 400
 _LONGEST_MARK, _MOST_INNER = 80, 100
 _BEGINNING = 1000
-_FILE = re.compile(r"\S*\w\.\w{2,5}")
-"""A title that a program wrote: the name of the file that the page was made from."""
 _DEEPEST = 16
 """Tables that lie in each other deeper than this are no longer looked at for what they set."""
 
@@ -59,9 +58,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text, headings, title = _shown(soup)
     if not text.strip():
         raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
-    if _FILE.fullmatch(title):
-        title = _headed(text, headings)
-    title = title or title_of(text, PurePosixPath(name).stem)
+    own = _headed(text, headings) or own_title(text)
+    title = chosen_title(title, own, text, PurePosixPath(name).stem)
     metadata = Metadata(identifier=identifier_of(_identifiers(soup)))
     yield Document(name, title, text, metadata, headings=headings)
 

@@ -12,11 +12,11 @@ from lexloop.documents.document import (
     FileRun,
     SkippedSource,
     encode_file_runs,
-    title_of,
 )
 from lexloop.documents.reading.metadata import NO_TEXT, read_fields
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
+from lexloop.documents.reading.title import chosen_title, own_title
 
 _MOST_REPORTED = 50
 _LONGEST_NAME = 500
@@ -103,5 +103,5 @@ def _document(row: dict[str, Any], key: str, name: str, line: int) -> Document:
         raise CorpusError(f"text: {error.what}", error.hint) from error
     metadata = read_fields(row)
     places = encode_file_runs([FileRun(0, -1, len(text), line)])
-    title = metadata.title or title_of(text, key)
+    title = metadata.title or chosen_title("", own_title(text), text, key)
     return Document(f"{name}/{key}", title, text, metadata, places=places)

@@ -107,7 +107,7 @@ class Message:
                 text += f"\n{words}" if words.strip() else ""
         except _FAULTS as error:
             raise CorpusError(f"It is a malformed message ({error}).", "Save it anew.") from error
-        title = said["Subject"] or PurePosixPath(name).stem
+        title = said["Subject"] or place or PurePosixPath(name).stem
         yield Document(name, title, text, headings=tuple(headings))
         if self._lost:
             yield SkippedSource(name, self._lost)

@@ -9,10 +9,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, title_of
+from lexloop.documents.document import Document
 from lexloop.documents.reading.numbering import BULLET, LEVELS, Counter, Level, pieces
 from lexloop.documents.reading.source import DAMAGED, Limits, check_size, check_xml
 from lexloop.documents.reading.text import LineWriter, heading_level, printable, whole_number
+from lexloop.documents.reading.title import chosen_title, own_title
 
 _OASIS = "{urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _STYLE, _TEXT = f"{_OASIS}office:1.0}}", f"{_OASIS}style:1.0}}", f"{_OASIS}text:1.0}}"
@@ -65,7 +66,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text, headings = lines.finished()
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
-    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+    title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
+    yield Document(name, title, text, headings=headings)
 
 
 def _parts(data: bytes, limits: Limits) -> tuple[Any, list[Any], str]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import CharacterRun, Document, SkippedSource, encode_runs, title_of
+from lexloop.documents.document import CharacterRun, Document, SkippedSource, encode_runs
 from lexloop.documents.reading.pdf_layout import (
     Page,
     PdfLine,
@@ -25,6 +25,7 @@ from lexloop.documents.reading.recognising import NEEDED, Turn, is_available
 from lexloop.documents.reading.scan import MOST_SCANS, Picture, even, read_scans
 from lexloop.documents.reading.source import Limits, PageRead
 from lexloop.documents.reading.text import printable
+from lexloop.documents.reading.title import chosen_title, largest_title
 from lexloop.documents.structure.markers import list_markers, word_marker
 from lexloop.documents.structure.outline import caption
 
@@ -32,9 +33,6 @@ _END = b"%%EOF"
 _TAIL = 4096
 _ENCRYPTED = 4
 """PDFium's code for a missing password."""
-_NO_TITLE = re.compile(
-    r"(?:Microsoft \w+ - .*|.*\.(?:docx?|pdf|rtf|txt|indd|qxd)|untitled\W*)$", re.IGNORECASE
-)
 _SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
 _WORD, _SAID = re.compile(r"\w+(?:-\w+)*"), re.compile(r"\S+")
 _LAST_WORD, _FIRST_WORD = re.compile(r"(?<!\w)\w*$"), re.compile(r"\w*")
@@ -119,9 +117,9 @@ def written(sheets: Sequence[Sheet], name: str, title: str) -> Iterator[Document
     for paragraph in _paragraphs(lines, setting_of(lines)):
         text.add(paragraph)
     whole = "".join(text.parts)
-    if not title or _NO_TITLE.match(title):
-        title = title_of(whole, PurePosixPath(name).stem)
     begun, headings = text.pages(len(sheets)), tuple(text.headings)
+    own = largest_title(whole, headings)
+    title = chosen_title(title, own, whole, PurePosixPath(name).stem)
     places = encode_runs(text.runs)
     yield Document(name, title, whole, pages=begun, headings=headings, places=places)
 

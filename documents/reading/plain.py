@@ -6,12 +6,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, FileRun, encode_file_runs, title_of
+from lexloop.documents.document import Document, FileRun, encode_file_runs
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.metadata import read_fields
 from lexloop.documents.reading.origins import in_written, words_from
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
+from lexloop.documents.reading.title import chosen_title, own_title
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -51,7 +52,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         words = words_from(text, source, lines)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
-    title = metadata.title or title_of(text, PurePosixPath(name).stem, headings)
+    stem, own = PurePosixPath(name).stem, own_title(text, headings)
+    title = metadata.title or chosen_title("", own, text, stem)
     places = encode_file_runs(in_written(words, written, len(seen) - len(source)))
     yield Document(name, title, text, metadata, headings=headings, places=places)
 

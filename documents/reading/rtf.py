@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, title_of
+from lexloop.documents.document import Document
 from lexloop.documents.reading.numbering import BULLET
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, heading_level, numeral, printable
+from lexloop.documents.reading.title import chosen_title, own_title
 
 _TOKEN = re.compile(
     rb"(?P<text>[^\\{}\r\n]+)|(?P<open>\{)|(?P<close>\})|\\'(?P<byte>[0-9A-Fa-f]{2})"
@@ -65,7 +66,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
     title = " ".join(printable("".join(reader.title)).split())
-    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+    title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
+    yield Document(name, title, text, headings=headings)
 
 
 @dataclass(slots=True)

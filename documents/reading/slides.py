@@ -10,6 +10,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.source import DAMAGED, Limits, check_size
 from lexloop.documents.reading.text import LineWriter, numeral, printable, whole_number
+from lexloop.documents.reading.title import chosen_title
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -44,13 +45,15 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
             else:
                 _Slide(slide, lines).write(number)
         first = [_title(slide) for slide in show.slides][:1]
-        title = " ".join(first) or printable(show.core_properties.title or "").strip()
+        own = " ".join(first)
+        title = printable(show.core_properties.title or "")
     except (PythonPptxError, LxmlError, AttributeError, LookupError, TypeError, *DAMAGED) as error:
         raise CorpusError(f"It is a damaged presentation ({error}).", "Save it anew.") from error
     text, headings = lines.finished()
     if text.count("\n") == len(headings):
         raise CorpusError("It holds no text (images?).", "Give a presentation with text.")
-    yield Document(name, title or PurePosixPath(name).stem, text, headings=headings)
+    title = own or chosen_title(title, "", text, PurePosixPath(name).stem)
+    yield Document(name, title, text, headings=headings)
     for number in hidden:
         yield SkippedSource(name, f"Slide {number} is hidden and was not read.")
 

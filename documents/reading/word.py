@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, title_of
+from lexloop.documents.document import Document
 from lexloop.documents.reading.numbering import BULLET, LEVELS, Counter, Level, pieces
 from lexloop.documents.reading.source import DAMAGED, Limits, check_size, check_xml
 from lexloop.documents.reading.text import (
@@ -18,6 +18,7 @@ from lexloop.documents.reading.text import (
     printable,
     whole_number,
 )
+from lexloop.documents.reading.title import chosen_title, own_title
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -63,7 +64,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
     title = printable(word.core_properties.title or "").strip()
-    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+    title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
+    yield Document(name, title, text, headings=headings)
 
 
 def _check_parts(data: bytes, limits: Limits) -> None:

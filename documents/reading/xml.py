@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.document import Document, SkippedSource, title_of
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.facts import facts_of
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, numeral, printable
+from lexloop.documents.reading.title import chosen_title, own_title
 from lexloop.documents.reading.vocabularies import UNKNOWN, Role, Vocabulary, vocabulary_of
 
 _APART = frozenset(("note", "reference", "quote", "number", "heading"))
@@ -51,7 +52,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         yield SkippedSource(name, what, indexed=True)
     title = _title(root, vocabulary.titles if vocabulary else ())
     metadata = facts_of(root) if vocabulary else Metadata()
-    title = title or title_of(text, PurePosixPath(name).stem, headings)
+    stem = PurePosixPath(name).stem
+    title = title or chosen_title("", own_title(text, headings), text, stem)
     yield Document(name, title, text, metadata, headings=headings)
 
 

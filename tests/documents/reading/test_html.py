@@ -44,7 +44,7 @@ def test_a_page_is_read_as_it_is_shown() -> None:
         "as it is",
         "",
     ]
-    assert document.title == "Local Law"
+    assert document.title == "The law"
     assert document.headings == ((0, 1), (document.text.index("Fees"), 2))
 
 
@@ -103,8 +103,8 @@ def test_the_identifier_of_a_law_is_read_where_the_page_gives_one_of_a_known_kin
     ("head", "title"),
     [
         ("ACT_7.xml", "ACT 7 of 2019 on rafts (Harbour Act)"),
-        ("Act 7 of 2019", "Act 7 of 2019"),
-        ("", "Gazette No 5"),
+        (" Act 7\n of 2019", "Act 7 of 2019"),
+        ("", "ACT 7 of 2019 on rafts (Harbour Act)"),
     ],
 )
 def test_the_name_of_a_file_is_no_title(head: str, title: str) -> None:

@@ -66,12 +66,12 @@ def test_headings_have_the_level_of_their_outline_or_of_their_style() -> None:
         rb"{\info{\title The {\b Rent} Act}{\author Nobody}}{\header Running head\par}"
     )
     body = (
-        rb"\pard\s5 Law\par\pard\s1 One\par\pard\s2 Two\par\pard text\par"
+        rb"\pard\s5 Law\par\pard\s1 One\par\pard\s2 Two\par\pard the rent act\par"
         rb"{\pard\outlinelevel2 Three\par}\pard\s2\outlinelevel9 body\par\pard\s4 four\par"
     )
     document = read(rtf(body, FONTS + styles))
     assert document.title == "The Rent Act"
-    assert document.text == "Law\nOne\nTwo\ntext\nThree\nbody\nfour\n"
+    assert document.text == "Law\nOne\nTwo\nthe rent act\nThree\nbody\nfour\n"
     found = [(document.text[at:].split("\n")[0], level) for at, level in document.headings]
     assert found == [("Law", 1), ("One", 1), ("Two", 2), ("Three", 3)]
 

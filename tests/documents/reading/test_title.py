@@ -1,0 +1,191 @@
+"""What documents are called: by their own heading, or by metadata that their text bears out."""
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import docx
+import pptx
+import pytest
+from fpdf import FPDF
+
+from lexloop.documents.document import Document
+from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.title import chosen_title, largest_title, own_title
+
+OWN = "MUTUAL NON-DISCLOSURE AGREEMENT"
+TEXT = (
+    f"{OWN}\nThis agreement is made between Quay Bakery Ltd and Pier Foods Inc. It is about the "
+    "document and the letters that the parties send to acme.com, and all that is in them.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("", OWN),
+        # names of files and addresses
+        ("nda.html", OWN),
+        ("Agreement.doc", OWN),
+        ("Microsoft Word - Document1", OWN),
+        ("Microsoft Word - mutual non-disclosure agreement final.docx", OWN),
+        ("https://example.org/mutual/agreement", OWN),
+        (r"C:\agreement\parties", OWN),
+        ("mutual_agreement_v3", OWN),
+        ("CELEX:32016R0679:EN:TXT", OWN),
+        # what programs and templates fill in
+        ("untitled", OWN),
+        ("Untitled document", OWN),
+        ("Unbenanntes Dokument", OWN),
+        ("Document", OWN),
+        ("Letter template", OWN),
+        ("Board minutes of the harbour club", OWN),
+        ("...", OWN),
+        # what the text bears out
+        ("Mutual Non-Disclosure Agreement", "Mutual Non-Disclosure Agreement"),
+        (" Agreement between\nQuay and Pier ", "Agreement between Quay and Pier"),
+        ("Pier Foods | Agreement", "Pier Foods | Agreement"),
+        ("The parties send to acme.com", "The parties send to acme.com"),
+    ],
+)  # fmt: skip
+def test_metadata_is_a_title_if_the_text_bears_it_out(said: str, title: str) -> None:
+    assert chosen_title(said, own_title(TEXT), TEXT, "scan_0001") == title
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("", "scan 0001"),
+        ("nda.html", "scan 0001"),
+        ("untitled", "scan 0001"),
+        ("Harbour bylaw", "Harbour bylaw"),
+        ("Bylaw", "Bylaw"),
+    ],
+)
+def test_of_a_text_without_a_title_metadata_counts_sooner(said: str, title: str) -> None:
+    text = "Every owner, whoever it is, keeps to this bylaw,\n"
+    assert own_title(text) == ""
+    assert chosen_title(said, "", text, "scan_0001") == title
+
+
+def test_an_empty_text_has_the_name_of_its_file() -> None:
+    assert chosen_title("", own_title(""), "", "lease-2024") == "lease 2024"
+    assert largest_title("", ()) == ""
+
+
+def title_of(name: str, data: bytes) -> str:
+    (found,) = (one for one in read_bytes(data, name, Limits()) if isinstance(one, Document))
+    return found.title
+
+
+def pdf(said: str, *sized: tuple[str, int]) -> bytes:
+    paper = FPDF()
+    paper.set_title(said)
+    paper.add_page()
+    for text, size in sized:
+        paper.set_font("times", size=size)
+        paper.multi_cell(0, None, text, new_x="LMARGIN", new_y="NEXT")
+        paper.ln(6)
+    return bytes(paper.output())
+
+
+BODY = ("The parties keep to themselves whatever they are told by each other. " * 6, 10)
+
+
+def test_a_pdf_is_called_by_its_line_in_the_largest_type() -> None:
+    sheet = (("Private and confidential", 10), ("Mutual non-disclosure agreement", 20), BODY)
+    for said in ("nda.html", "Microsoft Word - nda.doc", "untitled", "Letter template", ""):
+        assert title_of("x.pdf", pdf(said, *sheet)) == "Mutual non-disclosure agreement"
+    said = "Non-disclosure agreement of the parties"
+    assert title_of("x.pdf", pdf(said, *sheet)) == said
+
+
+def word(said: str) -> bytes:
+    document = docx.Document()
+    document.core_properties.title = said
+    document.add_heading("Lease of the pier", 1)
+    document.add_paragraph("The rent is 5 euros.")
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def odt(said: str) -> bytes:
+    office = "urn:oasis:names:tc:opendocument:xmlns"
+    names = f'xmlns:office="{office}:office:1.0" xmlns:text="{office}:text:1.0"'
+    parts = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "content.xml": f"<office:document-content {names}><office:body><office:text>"
+        "<text:h>Lease of the pier</text:h><text:p>The rent is 5 euros.</text:p>"
+        "</office:text></office:body></office:document-content>",
+        "meta.xml": f'<office:document-meta {names} xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        f"<office:meta><dc:title>{said}</dc:title></office:meta></office:document-meta>",
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
+def rtf(said: str) -> bytes:
+    head = rf"{{\rtf1\ansi{{\info{{\title {said}}}}}"
+    return rf"{head} Lease of the pier\par The rent is 5 euros.\par}}".encode()
+
+
+def page(said: str) -> bytes:
+    body = "<h1>Lease of the pier</h1><p>The rent is 5 euros.</p>"
+    return f"<html><head><title>{said}</title></head><body>{body}</body></html>".encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "made"), [("x.docx", word), ("x.odt", odt), ("x.rtf", rtf), ("x.html", page)]
+)
+def test_every_format_goes_by_the_same_evidence(name: str, made: Callable[[str], bytes]) -> None:
+    for said in ("", "lease-final.docx", "Untitled 1", "Invoice template"):
+        assert title_of(name, made(said)) == "Lease of the pier"
+    assert title_of(name, made("Rent of the pier")) == "Rent of the pier"
+
+
+def test_slides_are_called_by_the_first_or_by_what_their_text_bears_out() -> None:
+    def show(said: str, first: str) -> bytes:
+        made = pptx.Presentation()
+        made.core_properties.title = said
+        slide = made.slides.add_slide(made.slide_layouts[5])
+        slide.shapes.title.text = first
+        slide.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Boats moor at the pier."
+        file = io.BytesIO()
+        made.save(file)
+        return file.getvalue()
+
+    assert title_of("a_pier.pptx", show("PowerPoint Presentation", "")) == "a pier"
+    assert title_of("a_pier.pptx", show("Boats", "")) == "Boats"
+    assert title_of("a_pier.pptx", show("Boats", "Oil spills")) == "Oil spills"
+
+
+def test_a_message_without_a_subject_is_called_by_whom_and_when_it_is() -> None:
+    head = "From: Ann <ann@x.org>\nDate: Tue, 5 Mar 2024 14:02:00 +0100\n"
+    assert title_of("x.eml", f"{head}\nThe boiler leaks.\n".encode()) == (
+        "Message from Ann, 2024-03-05"
+    )
+    named = f"{head}Subject: boiler.pdf\n\nThe boiler leaks.\n".encode()
+    assert title_of("x.eml", named) == "boiler.pdf"  # a person wrote it
+
+
+def test_what_stands_above_the_largest_line_is_no_title() -> None:
+    text = "3 May 2024\nOffice of the harbour\nHarbour bylaw\n1. Fees\n"
+    assert largest_title(text, [(33, 1), (47, 2)]) == "Harbour bylaw"
+    assert largest_title(text, [(47, 2)]) == "3 May 2024"
+
+
+@pytest.mark.parametrize("stamp", ["Exhibit 10.5", "EXHIBIT 4.25", "[LOGO]", "3", "(Seal)"])
+def test_a_stamp_is_a_title_only_if_no_line_is_a_better_one(stamp: str) -> None:
+    assert own_title(f"{stamp}\nService agreement\nThe parties agree.\n") == "Service agreement"
+    assert own_title(f"{stamp}\nThe parties agree.\n") == stamp
+    assert own_title(f"# {stamp}\nPets may enter\n") == stamp
+
+
+@pytest.mark.parametrize("line", ["Lease", "House rules 2024", "L 1/2024 on rafts", "保护法"])
+def test_a_short_title_is_no_stamp(line: str) -> None:
+    assert own_title(f"{line}\nof the pier\n") == line
