@@ -119,9 +119,8 @@ class _Reader:
         self._digest.update(self._end[:-_AFTER_OWN_BYTES] + b"}")
         n, at, did = start.groups(b"")
         before, own = (part.decode("ascii") for part in end.groups())
-        said_at, said_did = (part.decode("utf-8", "replace") for part in (at, did))
         sound = self._digest.hexdigest() == own
-        return Line(int(n), said_at, said_did, before, own, sound)
+        return Line(int(n), _text(at), _text(did), before, own, sound)
 
 
 def scanned(file: Path, start: int = 0) -> Iterator[Scanned]:
@@ -142,13 +141,17 @@ def scanned(file: Path, start: int = 0) -> Iterator[Scanned]:
             yield Scanned(number, start, False, None)
 
 
+def _text(part: bytes) -> str:
+    return part.decode("utf-8", "replace")
+
+
 def start_of(piece: bytes) -> dict[str, Any]:
     """Return what the first piece of a long line says of it: its number, when and what."""
     start = _START.match(piece)
     if start is None:
         return {}
     n, at, did = start.groups(b"")
-    return {"n": int(n), "at": at.decode("utf-8", "replace"), "did": did.decode("utf-8", "replace")}
+    return {"n": int(n), "at": _text(at), "did": _text(did)}
 
 
 def file_of(folder: Path, first: int) -> Path:
@@ -265,7 +268,7 @@ def _pieces(file: Path, since: str) -> Generator[bytes, None, str]:
         while piece := opened.readline(_BLOCK):
             if begins and since:
                 start = _START.match(piece)
-                wanted = start is None or start[2].decode("utf-8", "replace") >= since
+                wanted = start is None or _text(start[2]) >= since
                 since = "" if start is not None and wanted else since
             if wanted:
                 yield piece

@@ -20,9 +20,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from lexloop.apps.audit import FOLDER as AUDIT
+from lexloop.apps.audit_lines import files
 from lexloop.apps.homes import home_of, rename_homes
 from lexloop.apps.shapes.record import owner_and_name
-from lexloop.apps.tables import every_table, forget_rows, holds_row
+from lexloop.apps.tables import asks_with, every_table, forget_rows, holds_row
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.apps.withdrawing import NOTE, Traces, withdrawn, without
 from lexloop.core.configuration import data_folder
@@ -59,6 +61,13 @@ _OWN = (
     "It is your own file: --delete-file deletes it. A question on its folder reads it again "
     "otherwise."
 )
+_ASKED = "A question of this table, or its title, quotes the document: delete the table."
+_RESTS = "It was being uploaded or deleted: the server removes it when it starts."
+_AUDITED = (
+    "The audit log still has the name of the document, and the questions that were asked, as text "
+    "unless it keeps them keyed. Its lines are a chain, of which none can be taken out: only "
+    "whole old files can be moved away or deleted, by its operator."
+)
 _PATIENCE_S, _POLL_S = 30.0, 0.2
 """How long a run waits for who reads an index; a server looks every 20 s whether it is another."""
 
@@ -74,10 +83,17 @@ class Touched:
 
 @dataclass(frozen=True)
 class Left:
-    """A place where something is left, and why."""
+    """A place where something is left, and why.
+
+    Args:
+        where: The place.
+        why: Why, and what can be done.
+        stays: Whether the same order, given again, leaves it there as well.
+    """
 
     where: str
     why: str
+    stays: bool = False
 
 
 @dataclass
@@ -90,6 +106,11 @@ class Forgotten:
     def touch(self, kind: str, where: object, done: str) -> None:
         """Note what was done to a place."""
         self.touched.append(Touched(kind, str(where), done))
+
+    @property
+    def over(self) -> bool:
+        """True if the same order has nothing more to do."""
+        return all(one.stays for one in self.left)
 
     @contextmanager
     def trying(self, where: object) -> Iterator[None]:
@@ -332,12 +353,40 @@ def withdraw(
             done.touch("thread", store.file, f"{what} {id} of thread {thread}")
 
 
-def withdraw_rows(is_of: Callable[[str, str, str], bool], done: Forgotten) -> None:
-    """Delete the rows of tables that are of a document; see ``forget_rows``."""
+def withdraw_rows(
+    target: Target, corpora: Corpora, done: Forgotten, texts: Sequence[str] = ()
+) -> None:
+    """Delete the rows of tables that are of a document, and what was written in others of it.
+
+    Args:
+        target: The document.
+        corpora: Of a table's owner, the corpora that the one it names may be.
+        done: Is told what was changed, and of questions that quote the document.
+        texts: Those of the document, if they are known still.
+    """
     for store in every_table():
-        with done.trying(store.file):
-            if gone := forget_rows(store, is_of):
+        with done.trying(store.file), closing(store):
+            info = store.info
+            may_be = corpora(info.owner, info.corpus)
+            if not any(map(target.may_hold, may_be)):
+                continue
+
+            def is_of(name: str, may_be: Sequence[str] = may_be) -> bool:
+                return any(target.is_of(one, name) for one in may_be)
+
+            traces = Traces(lambda _: True, lambda *_: False)
+            for text in (*texts, *store.quotes_of([*filter(is_of, store.named())])):
+                traces.learn(text)
+            if gone := forget_rows(store, is_of, traces.quotes):
                 done.touch("table", store.file, f"{gone} cells deleted")
+            if asks_with(store, traces.quotes):
+                done.left.append(Left(str(store.file), _ASKED, stays=True))
+
+
+def tell_of_audit_log(folder: Path | None, done: Forgotten) -> None:
+    """Say that an audit log is left, if one is kept."""
+    if folder is not None and files(folder):
+        done.left.append(Left(str(folder), _AUDITED, stays=True))
 
 
 # --- indexes
@@ -480,7 +529,8 @@ class Order:
             with closing(store):
                 traces = traces_of(self.target, corpora)
                 withdraw(store, FeedbackStore(feedback_file(store.file)), traces, done, texts)
-        withdraw_rows(self._is_row, done)
+        withdraw_rows(self.target, self._of_table, done, texts)
+        tell_of_audit_log(data_folder() / AUDIT, done)
         self._empty_caches(done)
         self._delete_files(done)
         for index in self._own_indexes():
@@ -489,8 +539,9 @@ class Order:
         if is_address(self.target.corpus):
             with done.trying(self.target.corpus):
                 self._take_out_of_engine(done, progress)
+        self._tell_of_rests(done)
         self._tidy(done)
-        if not done.left:
+        if done.over:
             orders.finish(named)
         return done
 
@@ -553,9 +604,12 @@ class Order:
         return [str(one) for one in found] or [said]
 
     def _is_row(self, owner: str, said: str, name: str) -> bool:
-        """Return whether a row of a table is the document; who runs commands owns by no name."""
-        corpora = self._served(owner, said) if owner else [said]
-        return any(self.target.is_of(one, name) for one in corpora)
+        """Return whether a row of a table is the document."""
+        return any(self.target.is_of(one, name) for one in self._of_table(owner, said))
+
+    def _of_table(self, owner: str, said: str) -> list[str]:
+        """Return the corpora that a table's may be; who runs commands owns by no name."""
+        return self._served(owner, said) if owner else [said]
 
     def _own_indexes(self) -> list[Path]:
         """Return the index that is named, and those of uploads which may have the document."""
@@ -607,6 +661,16 @@ class Order:
                     done.touch("file", file, "deleted")
                 else:
                     done.left.append(Left(str(file), _OWN))
+
+    def _tell_of_rests(self, done: Forgotten) -> None:
+        """Tell of what a server that was killed left half uploaded, or half deleted."""
+        uploads = Path(os.path.realpath(data_folder() / UPLOADS))
+        for place in sorted(self.target.places):
+            if _below(place, str(uploads)) and place != str(uploads):
+                owner, name, *_ = Path(place).relative_to(uploads).parts
+                home = uploads / owner
+                rests = [*home.glob(".deleted-*"), *(home / name).glob(".upload-*")]
+                done.left += [Left(str(one), _RESTS) for one in rests]
 
     def _held_in_engine(self) -> Held:
         """Return what the engine that is named has of the document."""

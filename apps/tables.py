@@ -7,12 +7,13 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
+from lexloop.apps.withdrawing import REMOVED
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import ConflictError
 from lexloop.core.files import cache_folder
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.store.engine.address import is_address
-from lexloop.workbench.table.store import SUFFIX, TableStore
+from lexloop.workbench.table.store import SUFFIX, Correction, TableStore
 
 FOLDER = "tables"
 
@@ -42,25 +43,48 @@ def every_table() -> Iterator[TableStore]:
         yield from map(TableStore, sorted((folder / FOLDER).glob(pattern)))
 
 
-def forget_rows(store: TableStore, is_of: Callable[[str, str, str], bool]) -> int:
+def forget_rows(
+    store: TableStore, is_of: Callable[[str], bool], quotes: Callable[[str], bool]
+) -> int:
     """Delete what a table has of a document, and return how many cells those were.
 
+    What people wrote of other rows loses the texts that quote it.
+
     Args:
-        store: The table.
-        is_of: Of an owner, what they call a corpus and a document's name there, whether it is to
-            be forgotten.
+        store: The table, open.
+        is_of: Of a document's name, whether it is to be forgotten.
+        quotes: Of a text, whether it quotes that document.
 
     Raises:
         DataError: The file cannot be read or written.
     """
-    with closing(store):
-        info = store.info
-        names = [name for name in store.named() if is_of(info.owner, info.corpus, name)]
-        return store.forget(names) if names else 0
+
+    def mended(correction: Correction) -> Correction:
+        texts = {name: getattr(correction, name) for name in ("answer", "note")}
+        removed = {name: REMOVED for name, text in texts.items() if quotes(text)}
+        return correction.model_copy(update=removed) if removed else correction
+
+    return store.forget([name for name in store.named() if is_of(name)], mended)
+
+
+def asks_with(store: TableStore, quotes: Callable[[str], bool]) -> bool:
+    """Return whether the title or a question of a table quotes a document."""
+    asked = store.info.checklist
+    told = (store.info.title, asked.title, *(one.question for one in asked.questions))
+    return any(map(quotes, told))
 
 
 def holds_row(store: TableStore, is_of: Callable[[str, str, str], bool]) -> bool:
-    """Return whether a table has anything of a document; see ``forget_rows``."""
+    """Return whether a table has anything of a document.
+
+    Args:
+        store: The table.
+        is_of: Of an owner, what they call a corpus and a document's name there, whether it is
+            that document.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
     with closing(store):
         info = store.info
         return any(is_of(info.owner, info.corpus, name) for name in store.named())

@@ -48,6 +48,7 @@ _LONGEST_DEPTH = 99
 _STRETCH = 20_000
 _PICTURE = "image/webp"
 _FILES, _MOST_TOLD = 2000, 5
+_SEND_AGAIN = "Some of it is left: send this again. The server's log says why."
 _FORM: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -543,16 +544,20 @@ def remove(
     if not forget:
         served.uploads.remove(one, document)
         return RemovedBody(job=served.indexing.start(one).id)
+    from lexloop.apps.forgetting import tell_of_audit_log
     from lexloop.apps.serve.forgetting import forget_upload
 
     owner = owner_and_name(name)[0] or person.name
     done = forget_upload(served.uploads, served.store, one, document, owner)
+    tell_of_audit_log(served.audit.folder, done)
+    stays = [left.why for left in done.left if left.stays]
     for left in done.left:
-        _log.error("Not all is forgotten of a document: %s: %s", left.where, left.why)
+        if not left.stays:
+            _log.error("Not all is forgotten of a document: %s: %s", left.where, left.why)
     return RemovedBody(
         job=served.indexing.start(one).id,
         touched=[TouchedBody(kind=item.kind, done=item.done) for item in done.touched],
-        left=["Some of it is left: send this again. The server's log says why."] * bool(done.left),
+        left=[*dict.fromkeys(stays), *([] if done.over else [_SEND_AGAIN])],
     )
 
 

@@ -78,10 +78,8 @@ def _carried_out(
 
     opinions = FeedbackStore(feedback_file(store.file))
     withdraw(store, opinions, traces_of(target, corpora), done, texts)
-    withdraw_rows(
-        lambda who, said, name: any(target.is_of(one, name) for one in corpora(who, said)), done
-    )
-    if not done.left:
+    withdraw_rows(target, corpora, done, texts)
+    if done.over:
         orders.finish(order)
     return done
 

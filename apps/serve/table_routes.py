@@ -185,14 +185,14 @@ def stop(id: Id, person: Asker, served: Served) -> TableBody:
 @router.get("/tables/{id}/rows")
 def rows(id: Id, person: Asker, served: Served, wanted: Annotated[Wanted, Query()]) -> Page:
     """Return some rows: those with a cell that fits all conditions, in the order asked for."""
-    with served.tables.opened(person, id) as store:
+    with served.tables.read(person, id) as store:
         return store.page(**dict(wanted))
 
 
 @router.put("/tables/{id}/cell")
 def correct(id: Id, said: Corrected, person: Asker, served: Served) -> ShownCell:
     """Correct a cell; 409 if it was not asked yet, or somebody else corrected it meanwhile."""
-    with served.tables.opened(person, id) as store:
+    with served.tables.read(person, id) as store:
         served.audit.note(
             person.name, "correct", id=id, documents=[said.document], question_id=said.question
         )
@@ -204,7 +204,7 @@ def corrections(
     id: Id, person: Asker, served: Served, document: Named, question: Asked
 ) -> list[Correction]:
     """Return the corrections of a cell, the first one first."""
-    with served.tables.opened(person, id) as store:
+    with served.tables.read(person, id) as store:
         return store.history(document, question)
 
 
@@ -222,7 +222,7 @@ async def export(
 
 def _exported(id: str, wanted: ExportAs, person: Person, served: Serving) -> Response:
     form = wanted.format
-    with served.tables.opened(person, id) as store:
+    with served.tables.read(person, id) as store:
         served.audit.note(person.name, "export table", id=id, form=form)
         named = (wanted.re if wanted.memo else "") or store.info.title
         return Response(

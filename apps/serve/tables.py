@@ -123,6 +123,23 @@ class Tables:
                 ) from error
             yield store
 
+    @contextmanager
+    def read(self, person: Person, id: str) -> "Iterator[TableStore]":
+        """Open a table without the rows whose document is gone, or is another by now.
+
+        Raises:
+            LexloopError: They may not read it, or its collection cannot be read.
+        """
+        with self.opened(person, id) as store:
+            view = self._collections.view(person, store.info.corpus)
+
+            def fingerprint(document: str) -> str | None:
+                source = view.source_of(document)
+                return None if source is None else source[1]
+
+            store.withhold(fingerprint)
+            yield store
+
     def delete(self, person: Person, id: str) -> None:
         """Delete a table; its run ends first.
 

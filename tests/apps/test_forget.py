@@ -14,6 +14,7 @@ import pytest
 from answers import record
 
 from lexloop.apps import forgetting
+from lexloop.apps.audit import AuditLog
 from lexloop.apps.homes import home_of
 from lexloop.apps.retention import LOOKED
 from lexloop.apps.shapes.record import Answer
@@ -132,6 +133,32 @@ def test_no_file_has_a_word_of_it_afterwards(
     said = run("forget", "dogs.txt", "--corpus", str(laws)).stdout
     assert said == "Nothing is left of dogs.txt.\n"
     assert "dogs" not in "".join(one.read_text() for one in (kept / "data" / "forgotten").iterdir())
+
+
+def test_what_an_audit_log_and_a_killed_server_left_is_told(
+    in_json: Run, run: Run, laws: Path, kept: Path
+) -> None:
+    audit = AuditLog(kept / "data" / "audit")
+    told = in_json("forget", "dogs.txt", "--corpus", laws, "--delete-file")
+    assert told["left"] == []  # it is kept, but has no line
+    audit.note("ann", "ask", ASKED)
+    for _ in range(2):
+        told = in_json("forget", "dogs.txt", "--corpus", laws, code=15)
+        [left] = told["left"]
+        assert (left["where"], left["stays"]) == (str(kept / "data" / "audit"), True)
+        assert "none can be taken out" in left["why"]
+    home = kept / "data" / "collections" / "ann"
+    written_in(home / "Mine" / "documents")
+    for name in (".deleted-1", "Mine/.upload-2"):
+        (home / name).mkdir()
+    told = in_json("forget", "cats.txt", "--corpus", home / "Mine" / "documents", code=15)
+    assert {Path(one["where"]).name for one in told["left"]} == {".deleted-1", ".upload-2", "audit"}
+    assert not (home / "Mine" / "documents" / "cats.txt").exists()
+
+
+def written_in(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    written(folder)
 
 
 def test_a_thread_that_quotes_two_documents(run: Run, laws: Path, kept: Path) -> None:

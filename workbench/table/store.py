@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +59,10 @@ class Correction(BaseModel):
     by: str
     at: str
     revision: int
+
+
+Mend = Callable[[Correction], Correction]
+"""Makes of a correction another, or returns it."""
 
 
 class ShownCell(Cell):
@@ -134,6 +138,7 @@ class TableStore:
         self.file = file
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
+        self._withheld: frozenset[str] = frozenset()
 
     def close(self) -> None:
         """Close the file."""
@@ -224,6 +229,17 @@ class TableStore:
             database.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
             database.execute("DELETE FROM cells WHERE document NOT IN (SELECT name FROM documents)")
 
+    def withhold(self, fingerprint: Callable[[str], str | None]) -> None:
+        """Show no row whose document is gone, or is another by now, until it is asked again.
+
+        Args:
+            fingerprint: Of a document, that of the file that it is of now; None if it is gone.
+        """
+        rows = self._rows("SELECT name, fingerprint FROM documents")
+        self._withheld = frozenset(
+            row["name"] for row in rows if fingerprint(row["name"]) != row["fingerprint"]
+        )
+
     def keys(self) -> dict[tuple[str, str], str]:
         """Return the key of each cell that is done; one that failed is to be asked again."""
         rows = self._rows("SELECT document, question, key FROM cells WHERE state != 'failed'")
@@ -291,6 +307,8 @@ class TableStore:
             InputError: There is no such row or question.
             ConflictError: Another correction came first, or the cell was not asked yet.
         """
+        if document in self._withheld:
+            raise _no_row(document)
         asked, usual = self._question(question), self._usual().get(question)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         if deviation is None:
@@ -300,7 +318,7 @@ class TableStore:
             if not database.execute(
                 "SELECT 1 FROM documents WHERE name = ?", (document,)
             ).fetchone():
-                raise InputError(f"The table has no row {document[:200]!r}.", "See its rows.")
+                raise _no_row(document)
             cell = database.execute(
                 "SELECT record, said FROM cells WHERE document = ? AND question = ?",
                 (document, question),
@@ -334,9 +352,12 @@ class TableStore:
         return _shown(cell, usual, made)
 
     def history(self, document: str, question: str) -> list[Correction]:
-        """Return the corrections of a cell, the first one first."""
+        """Return the corrections of a cell, the first one first; none of what is no row now."""
+        if document in self._withheld:
+            return []
         rows = self._rows(
-            "SELECT record FROM corrections WHERE document = ? AND question = ? ORDER BY revision",
+            "SELECT record FROM corrections WHERE document = ? AND question = ? "
+            "AND document IN (SELECT name FROM documents) ORDER BY revision",
             *(document, question),
         )
         return [Correction.model_validate_json(row["record"]) for row in rows]
@@ -387,6 +408,8 @@ class TableStore:
         cells = self._states() if filtered or by_cell else {}
         for row in self._rows("SELECT * FROM documents ORDER BY place"):
             name = row["name"]
+            if name in self._withheld:
+                continue
             if wanted and wanted not in f"{name}\n{row['title']}".casefold():
                 continue
             of = [one.id for one in questions] if question is None else [column]
@@ -418,7 +441,7 @@ class TableStore:
         found = self._rows("SELECT * FROM documents WHERE name = ?", document)
         for one in self._shown(found, self._usual()):
             return one
-        raise InputError(f"The table has no row {document[:200]!r}.", "See its rows.")
+        raise _no_row(document)
 
     def named(self) -> list[str]:
         """Return the names of all documents of which anything is kept."""
@@ -428,10 +451,23 @@ class TableStore:
         )
         return [row[0] for row in rows]
 
-    def forget(self, documents: Sequence[str]) -> int:
+    def quotes_of(self, documents: Sequence[str]) -> list[str]:
+        """Return what the machine's cells of documents quote."""
+        found = []
+        for name in documents:
+            for row in self._rows("SELECT record FROM cells WHERE document = ?", name):
+                found += [one["quote"] for one in json.loads(row["record"])["citations"]]
+        return found
+
+    def forget(self, documents: Sequence[str], mended: Mend = lambda one: one) -> int:
         """Delete rows with all that was asked and said of them, and return how many cells.
 
         No byte of them stays in the file.
+
+        Args:
+            documents: Their names.
+            mended: Makes of a correction of another row what may be kept of it; each that is
+                changed counts, too.
         """
         marks = [(name,) for name in documents]
         gone = 0
@@ -446,6 +482,7 @@ class TableStore:
                     sql = f"DELETE FROM {table} WHERE {column} = ?"  # noqa: S608 - named above
                     count = database.executemany(sql, marks).rowcount
                     gone += count if table != "documents" else 0
+                gone += _mended(database, mended)
             if gone:
                 database.execute("VACUUM")
         return gone
@@ -533,6 +570,8 @@ class TableStore:
         questions = [one.id for one in self.info.checklist.questions]
         for row in rows:
             name = row["name"]
+            if name in self._withheld:
+                continue
             cells: dict[str, ShownCell | None] = dict.fromkeys(questions)
             corrections = self._rows(
                 "SELECT * FROM corrections WHERE document = ? ORDER BY revision", name
@@ -602,6 +641,22 @@ def _connected(file: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _no_row(document: str) -> InputError:
+    return InputError(f"The table has no row {document[:200]!r}.", "See its rows.")
+
+
+def _mended(database: sqlite3.Connection, mended: Mend) -> int:
+    """Change corrections, and return how many were."""
+    count = 0
+    for row in database.execute("SELECT rowid, record FROM corrections").fetchall():
+        held = Correction.model_validate_json(row["record"])
+        if (made := mended(held)) != held:
+            sql = "UPDATE corrections SET record = ? WHERE rowid = ?"
+            database.execute(sql, (made.model_dump_json(), row["rowid"]))
+            count += 1
+    return count
 
 
 def _last(database: sqlite3.Connection, document: str, question: str) -> Correction | None:

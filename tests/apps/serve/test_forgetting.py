@@ -17,7 +17,7 @@ from lexloop.apps.retention import LOOKED
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.apps.threads import FILE_NAME, ThreadStore
-from lexloop.apps.withdrawing import NOTE
+from lexloop.apps.withdrawing import NOTE, REMOVED
 from lexloop.core.settings import Settings
 
 CANARY = "zanzibarite"
@@ -26,6 +26,10 @@ SECRET = (
     f"Section 2. Fee. A dog licence of the {CANARY} kennel costs 30 dollars a year.\n"
 )
 CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night until it is fed.\n"
+OTHER = (
+    b"Dog Licence Act\n\nSection 1. Licence. A keeper must hold a dog licence for each dog.\n\n"
+    b"Section 2. Fee. A dog licence costs 90 dollars a year.\n"
+)
 ASKED, OF_CATS = "What does a dog licence cost?", "Where must a keeper keep a cat?"
 
 
@@ -36,10 +40,10 @@ def holding(folder: Path, word: str = CANARY) -> list[str]:
 
 
 @contextmanager
-def running(data: Path, settings: Settings | None = None) -> Iterator[httpx.Client]:
+def running(data: Path, settings: Settings | None = None, **more: Any) -> Iterator[httpx.Client]:
     """A server where Ann and Bob may upload, and Ann's client."""
     may = {"may_upload": True}
-    who = ServerSettings.of({"people": people(ann=may, bob=may)})
+    who = ServerSettings.of({"people": people(ann=may, bob=may), **more})
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXLOOP_DATA_DIR", str(data))
         with served(who, settings) as address, client_of(address, "ann") as client:
@@ -73,14 +77,26 @@ def filled(client: httpx.Client, who: str = "ann") -> list[dict[str, Any]]:
     return answers
 
 
-def tabled(client: httpx.Client, who: str = "ann") -> str:
+def tabled(client: httpx.Client, who: str = "ann", question: str = "") -> str:
     """A table of what was uploaded, which is filled."""
-    body = {"collection": "Mine", "questions": [ASKED]}
+    body = {"collection": "Mine", "questions": [question or ASKED]}
     id: str = client.post("/tables", json=body, headers=as_(who)).json()["id"]
-    until = time.monotonic() + 60
-    while client.get(f"/tables/{id}", headers=as_(who)).json()["run"]["state"] != "done":
-        assert time.monotonic() < until
+    run_of(client, id, who)
     return id
+
+
+def run_of(client: httpx.Client, table: str, who: str = "ann") -> None:
+    """Wait until a table is filled."""
+    until = time.monotonic() + 60
+    while client.get(f"/tables/{table}", headers=as_(who)).json()["run"]["state"] != "done":
+        assert time.monotonic() < until
+
+
+def corrected(client: httpx.Client, table: str, document: str, answer: str) -> httpx.Response:
+    """Correct the first cell of a document."""
+    question = client.get(f"/tables/{table}").json()["checklist"]["questions"][0]["id"]
+    said = {"document": document, "question": question, "expected": 0, "state": "stated"}
+    return client.put(f"/tables/{table}/cell", json={**said, "answer": answer})
 
 
 def rows_of(client: httpx.Client, table: str, who: str = "ann") -> list[dict[str, Any]]:
@@ -168,6 +184,91 @@ def test_with_whom_it_was_shared_keeps_no_word_of_it(tmp_path: Path, who: str) -
         [turn] = turns_of(client, told["thread"], "bob")
         assert turn["answer"] == NOTE
         assert holding(tmp_path) == []
+    assert holding(tmp_path) == []
+
+
+def test_a_table_shows_nothing_of_a_file_that_was_removed(tmp_path: Path) -> None:
+    """It is not forgotten: the answers stay, and the table has its row again if it comes back."""
+    with running(tmp_path) as client:
+        filled(client)
+        table = tabled(client)
+        quote = f"It says: the {CANARY} kennel."
+        assert corrected(client, table, "dogs.txt", quote).status_code == 200
+        [question] = client.get(f"/tables/{table}").json()["checklist"]["questions"]
+        told = {"document": "dogs.txt", "question": question["id"]}
+        for change in ("removed", "replaced"):
+            if change == "removed":
+                query = {"document": "dogs.txt"}
+                assert client.delete("/collections/Mine/documents", params=query).is_success
+            else:
+                sent(client, OTHER)
+                indexed(client)
+            assert [one["document"] for one in rows_of(client, table)] == ["cats.txt"]
+            assert client.get(f"/tables/{table}/corrections", params=told).json() == []
+            assert corrected(client, table, "dogs.txt", "x").status_code == 400
+            for form in ("csv", "html"):
+                file = client.get(f"/tables/{table}/export", params={"format": form})
+                assert file.status_code == 200
+                assert CANARY not in file.text
+            indexed(client)
+        assert client.post(f"/tables/{table}/run").status_code == 202
+        run_of(client, table)
+        assert [one["document"] for one in rows_of(client, table)] == ["cats.txt", "dogs.txt"]
+        cell = rows_of(client, table)[1]["cells"][question["id"]]
+        assert "90 dollars" in cell["citations"][0]["quote"]
+        assert cell["correction"]["answer"] == quote  # what people wrote comes back with its file
+
+
+def sent(client: httpx.Client, dogs: bytes) -> None:
+    """Upload another dogs.txt."""
+    files = [("files", ("dogs.txt", dogs))]
+    assert client.post("/collections/Mine/documents", files=files).status_code == 202
+
+
+def test_a_new_collection_of_the_same_name_shows_no_old_row(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+        table = tabled(client)
+        assert client.delete("/collections/Mine").status_code == 204
+        assert client.get(f"/tables/{table}/rows").status_code == 403
+        assert client.post("/collections", json={"name": "Mine"}).status_code == 201
+        sent(client, OTHER)
+        indexed(client)
+        assert rows_of(client, table) == []
+
+
+def test_what_was_written_of_other_rows_loses_its_quotes(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+        table = tabled(client)
+        quote = f"Unlike: A dog licence of the {CANARY} kennel costs 30 dollars a year."
+        assert corrected(client, table, "cats.txt", quote).status_code == 200
+        asks = tabled(client, question=f"Is it so that {quote[8:]}?")
+        told = forgotten(client, "dogs.txt")
+        indexed(client)
+        [row] = rows_of(client, table)
+        [cell] = row["cells"].values()
+        assert (cell["correction"]["answer"], cell["correction"]["by"]) == (REMOVED, "ann")
+        # a question cannot be taken out of its table: that is told
+        assert [one["left"] for one in (told,)] == [
+            ["A question of this table, or its title, quotes the document: delete the table."]
+        ]
+        assert client.delete(f"/tables/{asks}").status_code == 204
+        assert holding(tmp_path) == []
+        assert Orders(tmp_path / "forgotten").begun() == []
+
+
+def test_what_the_audit_log_keeps_is_told(tmp_path: Path) -> None:
+    with running(tmp_path, audit={}) as client:
+        filled(client)
+        told = forgotten(client, "dogs.txt")
+        assert len(told["left"]) == 1
+        assert told["left"][0].startswith("The audit log still has the name of the document")
+        assert str(tmp_path) not in str(told["left"])
+        indexed(client)
+        assert forgotten(client, "dogs.txt")["left"] == told["left"]
+        assert Orders(tmp_path / "forgotten").begun() == []  # the rest of the order is done
+    assert holding(tmp_path / "audit", ASKED)
     assert holding(tmp_path) == []
 
 

@@ -13,7 +13,7 @@ from disks import filled, read_only, small_disk
 from lexloop.core.errors import ConflictError, DataError, InputError, NotFoundError
 from lexloop.workbench.table.checklist import Checklist, Question, Rule
 from lexloop.workbench.table.record import Cell
-from lexloop.workbench.table.store import TableStore
+from lexloop.workbench.table.store import Correction, TableStore
 
 TERM = Question(id="term", title="Term", question="How long?", unacceptable=Rule(least="61 months"))
 LAW = Question(id="law", title="Law", question="Which law?")
@@ -236,3 +236,38 @@ def test_ten_thousand_rows_are_paged_in_a_second(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="more than"):
         store.plan({str(n): "" for n in range(100_001)}, {})
     store.close()
+
+
+def test_a_row_whose_document_is_gone_or_another_is_withheld(store: TableStore) -> None:
+    correct(store, 0)
+    held = {row["name"]: row["fingerprint"] for row in store._rows("SELECT * FROM documents")}
+    assert [*held] == ["a.txt", "b.txt", "c.txt", "d.txt"]
+    store.withhold({**held, "a.txt": None, "b.txt": "another"}.get)
+    assert names(store) == [row.document for row in store.rows()] == ["c.txt", "d.txt"]
+    assert store.page(corrected=True).total == 0
+    assert store.history("a.txt", "term") == []
+    for document in ("a.txt", "b.txt"):
+        with pytest.raises(InputError, match="no row"):
+            store.row(document)
+    with pytest.raises(InputError, match="no row"):
+        correct(store, 1)
+    store.withhold(held.get)
+    assert names(store) == [*held]
+    assert [one.revision for one in store.history("a.txt", "term")] == [1]
+    store.plan({"b.txt": "f"}, {})  # a run that no longer finds it
+    assert store.history("a.txt", "term") == []
+
+
+def test_what_a_correction_of_another_row_quotes_goes_too(store: TableStore) -> None:
+    correct(store, 0, answer="As the other says: zanzibarite.", note="Mine.")
+    store.put(cell("b.txt", "term", "zanzibarite"), "k")
+    assert store.quotes_of(["b.txt"])
+
+    def mended(one: Correction) -> Correction:
+        return one.model_copy(update={"answer": "gone"}) if "zanz" in one.answer else one
+
+    assert store.forget(["b.txt"], mended) == 2
+    store.close()
+    assert b"zanz" not in b"".join(one.read_bytes() for one in store.file.parent.glob("*"))
+    [made] = store.history("a.txt", "term")
+    assert (made.answer, made.note, made.by, made.revision) == ("gone", "Mine.", "ann", 1)
