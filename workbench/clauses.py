@@ -60,11 +60,13 @@ _INNER = re.compile(
 _DETERMINER = r"(?:the|a|an|any|each|every|no|all|both|either|such|this|these|its|his|their|your)"
 _PRONOUN = r"(?:you|we|i|it|they|he|she)"
 _NEW_SUBJECT = re.compile(rf"(?:{_DETERMINER}|{_PRONOUN})\b", re.IGNORECASE)
-_LAST_SUBJECT = re.compile(rf".*\b(?P<last>(?:{_DETERMINER}|{_PRONOUN})\b.*)$", re.IGNORECASE)
+_LAST_SUBJECT = re.compile(
+    rf".*\b(?P<last>(?:{_DETERMINER}|{_PRONOUN})\b.*)$", re.IGNORECASE | re.DOTALL
+)
 _JOINED = re.compile(
     r"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)"
     rf"(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$",
-    re.I,
+    re.IGNORECASE | re.DOTALL,
 )
 _CONJUNCTION = re.compile(r"^(?:and|or|but|nor)\b,?\s*", re.IGNORECASE)
 _CONDITION = re.compile(
@@ -91,8 +93,8 @@ _NO_CONDITION = re.compile(
     re.IGNORECASE,
 )
 _POST = re.compile(
-    r"[\s,]+(?:of|who|that|which|in|to|for|under|with|whose|whom|from|on|at|by|as|is|are|was|were"
-    r"|has|have|shall|must|may|will|other|acting|referred|not|without|having|within|pursuant"
+    r"(?<![\s,])[\s,]+(?:of|who|that|which|in|to|for|under|with|whose|whom|from|on|at|by|as|is"
+    r"|are|was|were|has|have|shall|must|may|will|other|acting|referred|not|without|having|within|pursuant"
     r"|if|where|when|unless|after|before|during|through|upon|involved|concerned|designated"
     r"|responsible|\(|~)(?!\w).*",
     re.IGNORECASE,
@@ -119,7 +121,8 @@ _AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IG
 _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
 _TRAILING = re.compile(r" (?:also|then|only|always|that|which|who|\w+ly)$")
 _AFTER_VERB = re.compile(
-    rf"^(?:(?! who | that | which ).)*\b(?:is|are|was|were) .*\band (?={_DETERMINER} )",
+    r"^(?:(?! who | that | which |\b(?:is|are|was|were) ).)*\b(?:is|are|was|were) "
+    rf".*\band (?={_DETERMINER} )",
     re.IGNORECASE,
 )
 _ITSELF = re.compile(r"(?:this|these)\b", re.IGNORECASE)
@@ -131,7 +134,8 @@ _BESIDE = re.compile(  # "the actions a plan administrator may take"
 )
 _NUMBER = re.compile(r"^(?:(?:[A-Z]{0,4}\d{1,3}\.)+(?:[A-Z]?\d{1,3}\.?)*)?(?:\(\w{1,4}\))*\s*")
 _VERB_AND = re.compile(
-    r"\s+(?:is|are|has|have|does|was|were|hereby)\b(?:(?! who | that | which ).)*\b(?:and|or|,)$",
+    r"(?<!\s)\s+(?:is|are|has|have|does|was|were|hereby)\b"
+    r"(?:(?! who | that | which ).){0,400}\b(?:and|or|,)$",
     re.IGNORECASE,
 )
 _NO = re.compile(r"(?:no|neither|none)\b(?: of (?:the )?)?", re.IGNORECASE)
@@ -145,7 +149,7 @@ _ITS_NOUN = re.compile(
 _NOBODY = re.compile(r"(?:there|this|that|nothing\b.*)$", re.IGNORECASE)
 _SMALL = re.compile(r"(?<![\w-])[a-z]{1,40}(?![\w-])")
 _DOES = frozenset(("right", "told", "acts", "behalf"))
-_AND_OR = re.compile(r",?\s+(?:and|or)\s+|,\s+")
+_AND_OR = re.compile(r"(?:,|(?<!\s))\s+(?:and|or)\s+|,\s+")
 _PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$")
 _ALONE = re.compile(r"[A-Z][a-z]+")
 _RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
@@ -282,7 +286,7 @@ class _Main(NamedTuple):
 
 
 def _hidden(text: str) -> str:
-    return re.sub(r"\([^()]*\)|“[^”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text)
+    return re.sub(r"\([^()]*\)|“[^“”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text)
 
 
 def _parts(hidden: str) -> Iterator[tuple[int, int]]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["changed", "moved", "renumbered", "follows", "new", "gone"]
 _MOST_CHARACTERS = 10_000_000
-_NUMBER = re.compile(r"[\w.\-–:]*\w")
+_NUMBER = re.compile(r"(?<![\w.\-–:])[\w.\-–:]*\w")
 
 
 class Place(BaseModel):

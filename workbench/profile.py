@@ -20,7 +20,8 @@ from lexloop.workbench.register import Entry, entries_of
 from lexloop.workbench.timing import DATED, first_day, timings
 
 _ODD = re.compile(
-    r"^(?:no|neither|none)\b|: .*\b(?:shall|must|may|will|said|such|so)\b|~|\[", re.IGNORECASE
+    r"^(?:(?:no|neither|none)\b|(?:(?!: ).)*: .*\b(?:shall|must|may|will|said|such|so)\b)|~|\[",
+    re.IGNORECASE,
 )
 QUESTIONS = 5
 _MOST_ASKED, _MOST_LISTED = 25, 200

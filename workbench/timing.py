@@ -83,6 +83,7 @@ _EVENT_ENDS = re.compile(
     r"| \(.*",
     re.IGNORECASE,
 )
+_UNFINISHED = re.compile(r"(?<! of| or| to)(?<! and| the)(?: (?:of|and|or|the|to))+$")
 _AFTER = ("after", "following")
 _ARTICLE = re.compile(r"^(?:the|such|its|this|that|an?) ", re.IGNORECASE)
 _OF_THE_DATE = re.compile(r"^(?:the )?(?:date|day) (?:of|on which|when) ", re.IGNORECASE)
@@ -189,7 +190,7 @@ def _number(words: str) -> int:
 def _shortened(match: re.Match[str]) -> tuple[str, str]:
     """Return what was found up to where its event ends, and that event."""
     words = match.groupdict().get("event") or ""
-    event = re.sub(r"(?: (?:of|and|or|the|to))+$", "", _EVENT_ENDS.sub("", words).strip())
+    event = _UNFINISHED.sub("", _EVENT_ENDS.sub("", words).strip())
     return match.group().removesuffix(words) + event, event
 
 

@@ -182,7 +182,7 @@ _NAME = (
     r"(?:passages?|sources?|documents?|docs?\.?|references?|refs?\.?|citations?|excerpts?|n\s*="
     r"|[#^])[\s:]*"
 )
-_JOIN = r"(?:\s*[,;&–—-]\s*(?:and\s+)?|\s+(?:and|to|&)\s+)"
+_JOIN = r"(?:\s*[,;&–—-]\s*(?:and\s+)?|\s+(?:and|to)\s+)"
 _NUMBERS = rf"{_NUMBER}(?:{_JOIN}(?:{_NAME})?{_NUMBER})*"
 _TAIL = r"(?:\s*[,:;†][^\[\]【】［］()\n]{0,80})?"
 _NAMED = rf'{_NAME}(?:{_NAME})?"?({_NUMBERS})"?{_TAIL}'
