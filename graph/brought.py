@@ -15,6 +15,7 @@ from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings, every_name, slip_of
 from lexloop.core.state import State
 from lexloop.graph.node import CONTEXT_KEY
+from lexloop.nodes.context import Context
 
 _IN_A_NODE = "__pregel_read"
 """Is in the configurable of all that LangGraph runs inside a node of this process."""
@@ -53,7 +54,7 @@ def laid_over(context: Any, given: Any, config: RunnableConfig | None) -> Any:
             names = {name for name in names if slip_of(name, every_name())}
         settings = {name: context[name] for name in context if name in names}
         context = SimpleNamespace(**{CONTEXT_KEY: settings}) if settings else None
-    elif not (isinstance(context, Settings | None) or hasattr(context, CONTEXT_KEY)):
+    elif not (isinstance(context, Settings | Context | None) or hasattr(context, CONTEXT_KEY)):
         raise SettingsError(
             f"The context is a {type(context).__name__}, not settings.",
             "Pass Settings or a mapping of settings.",
