@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
-from lexloop.apps.shapes.record import HEADS, SCORES, asked_of, tracing
-from lexloop.apps.shapes.text import NEAR, one_line, places, shortened
+from lexloop.apps.shapes.record import HEADS, SCORES, asked_of, lost_in_words, tracing
+from lexloop.apps.shapes.text import NEAR, is_said, one_line, places, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,20 +45,22 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
         say(("Warning: ", "bold yellow"), (record["warning"], "yellow"))
     if record["abstained"] and record["reasons"]:
         say(" ".join(record["reasons"]), style="yellow")
-    print_sources(record["citations"])
+    print_sources(record["citations"], answer=record["answer"])
     print_sources(record["near"], NEAR)
     say()
     say(_verdict(record))
     for item in record["degraded"]:
-        said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
-        say(("Degraded: ", "bold yellow"), (said, "yellow"))
+        say(lost_in_words(item), style="yellow")
     start = "" if start_s is None else f", and {start_s:.2f} s to start"
     cost = _cost(record["usage"], session)
     say(f"{cost} · {record['usage']['seconds']:.2f} s{start}", style="dim")
 
 
-def print_sources(citations: list["Citation"], heading: str = "Sources") -> None:
-    """Print the cited spans in the order of their numbers, each with its quote."""
+def print_sources(citations: list["Citation"], heading: str = "Sources", answer: str = "") -> None:
+    """Print the sources in the order of their numbers, each with its quote.
+
+    What the answer that was printed above quotes itself is not quoted again.
+    """
     if not citations:
         return
     say()
@@ -69,7 +71,8 @@ def print_sources(citations: list["Citation"], heading: str = "Sources") -> None
         if key not in seen:
             seen.add(key)
             say((f"[{citation['n']}] ", _MARK), *_place(citation))
-            _print_indented(f"“{one_line(citation['quote'])}”")
+            if not is_said(citation["quote"], answer, citation["n"]):
+                _print_indented(f"“{one_line(citation['quote'])}”")
 
 
 def _marked(answer: str) -> "Text":

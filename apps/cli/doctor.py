@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from lexloop.apps.cli import options
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import debugging, say, write_json
-from lexloop.apps.shapes.record import text_hosts
+from lexloop.apps.shapes.record import lost_in_words, text_hosts
 from lexloop.core.errors import LexloopError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
@@ -342,7 +342,7 @@ def _question(settings: Settings, connection: Connection) -> Check:
     )
     said += f", ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ", its price is not set"
     said += f"; finding: {state['finding']}."
-    lost = [f"{one['node']}: {one['reason']}" for one in state["degraded"]]
+    lost = [*map(lost_in_words, state["degraded"])]
     if lost:
         hint = "Use a model that follows instructions more closely."
         return Check("a question", "failed", f"{said} {' '.join(lost)}", hint)

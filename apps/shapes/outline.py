@@ -12,7 +12,7 @@ from typing import Any
 
 from lexloop.apps.shapes.citing import Style, pinpoint
 from lexloop.apps.shapes.record import asked_of
-from lexloop.apps.shapes.text import NEAR, clean, one_line, places, shortened
+from lexloop.apps.shapes.text import NEAR, clean, is_said, one_line, places, shortened
 
 Record = Mapping[str, Any]
 
@@ -240,12 +240,14 @@ def _add_opinion(outline: Outline, record: Record, level: int, style: Style) -> 
     blocks.append(Line([" ".join(lines_of(record["question"]))]))
     _add_reading(blocks, record)
     blocks.append(Heading(level, "Short answer"))
-    _add_text(outline, record, style)
+    _add_text(outline, record, style, quoted=False)
     _add_warning(blocks, record)
     blocks.append(Heading(level, "Grounds"))
     for citation in record["citations"]:
         lead = one_line(citation.get("lead", ""))
         blocks.append(Line([place(record, citation, style)], item=True))
+        if is_said(citation["quote"], record["answer"], citation["n"]):
+            continue
         blocks.append(Aside([*([f"{lead} …"] if lead else []), *_quoted(citation["quote"])]))
     _add_near(blocks, record, level, style)
     blocks.append(Line([_verdict_of(record)]))
@@ -305,13 +307,17 @@ def _add_sources(blocks: list[Block], record: Record, level: int, style: Style) 
         blocks += (Line([said], item=True) for said in cited)
 
 
-def _add_text(outline: Outline, record: Record, style: Style) -> None:
-    """Add the answer line by line, its markers as footnotes; they go on from those before."""
+def _add_text(outline: Outline, record: Record, style: Style, quoted: bool = True) -> None:
+    """Add the answer line by line, its markers as footnotes; they go on from those before.
+
+    ``quoted`` says whether footnotes have quotes: in a memorandum its grounds do.
+    """
     from lexloop.nodes.markers import MARKER, marker_numbers
 
     cited: dict[int, list[str]] = {}
     for citation in record["citations"]:
-        cited.setdefault(citation["n"], []).extend(_note(record, citation, style))
+        note = _note(record, citation, style) if quoted else [f"{place(record, citation, style)}."]
+        cited.setdefault(citation["n"], []).extend(note)
     numbers: dict[int, int] = {}
     for line in record["answer"].splitlines():
         runs: list[Run] = []
@@ -338,8 +344,14 @@ def _words(text: str) -> str:
 
 
 def _note(record: Record, citation: Record, style: Style) -> list[str]:
-    """Return a footnote: the place, the quote, and the words that the quote completes."""
-    lines = quoted_at(place(record, citation, style), citation["quote"])
+    """Return a footnote: the place, and the quote with the words that it completes.
+
+    What the answer quotes itself is not quoted again.
+    """
+    where = place(record, citation, style)
+    if is_said(citation["quote"], record["answer"], citation["n"]):
+        return [f"{where}."]
+    lines = quoted_at(where, citation["quote"])
     lead = one_line(citation.get("lead", ""))
     return [*lines, f"It completes: “{lead}”"] if lead else lines
 

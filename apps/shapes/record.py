@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
-from lexloop.apps.shapes.text import places
+from lexloop.apps.shapes.text import one_line, places
 from lexloop.core.errors import ModelError
 from lexloop.core.types import (
     Attempt,
@@ -53,6 +53,24 @@ _FOUND: dict[Finding, str] = {
     "absent": "The documents do not answer this question, and nothing in them comes near it.",
     "reply": "No document was needed for this reply.",
 }
+_USED = {
+    "embedded": "Lexloop's own rules",
+    "embedded, and the search by words alone": "the search by words alone",
+}
+"""What stands in, as a person says it."""
+_STEPS = {
+    "model": "for the whole question",
+    "agent": "to join the answers",
+    "classify": "to tell how hard the question is",
+    "rewrite": "to word the searches",
+    "hybrid_retrieve": "to search",
+    "kg_retrieve": "to follow relations",
+    "rerank": "to order the passages",
+    "generate": "to write the answer",
+    "evaluate": "to judge the answer",
+    "engineer_prompt": "to prepare another attempt",
+}
+"""What each step does, as a person says it."""
 _MARKS = {
     "groundedness": ("What it says is borne out by what it cites", "min_groundedness"),
     "answer_relevance": ("It is about what was asked", "min_answer_relevance"),
@@ -297,11 +315,23 @@ def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
                 said.append(f"{what}: {value:.2f} of 1, where at least {asked:.2f} is asked for.")
     if again := retries(state["attempts"]):
         said.append(f"It was tried {again} more {'time' if again == 1 else 'times'}.")
-    said += [
-        f"{item['used']} stood in for {item['wanted']}: {item['reason']}"
-        for item in state["degraded"]
-    ]
-    return said
+    return [*said, *map(lost_in_words, state["degraded"])]
+
+
+def lost_in_words(lost: Mapping[str, Any]) -> str:
+    """Return what was skipped, or what was done by what instead, and why, as a sentence."""
+    wanted, used, why = (one_line(lost[name]) for name in ("wanted", "used", "reason"))
+    where = f" in {one_line(lost['collection'])}" if lost.get("collection") else ""
+    if where and lost["collection"] == lost["wanted"]:
+        where = ""
+    if used == "nothing of it":
+        return f"Skipped {wanted}{where}: {why}"
+    if used == "the rest of it":
+        return f"Read {wanted}{where} only in part: {why}"
+    if used == "nothing":
+        return f"Did without {wanted}{where}: {why}"
+    step = f" {_STEPS[lost['node']]}" if lost["node"] in _STEPS else ""
+    return f"Used {_USED.get(used, used)} in place of {wanted}{step}{where}: {why}"
 
 
 def _sentence(text: str) -> str:

@@ -27,7 +27,7 @@ from lexloop.apps.shapes.outline import (
     opened,
     quoted_at,
 )
-from lexloop.apps.shapes.text import one_line, places, shortened
+from lexloop.apps.shapes.text import is_said, one_line, places, shortened
 from lexloop.core.errors import InputError
 from lexloop.core.types import Citation
 from lexloop.workbench.table.checklist import Question
@@ -209,7 +209,9 @@ def _td(cell: ShownCell | None) -> str:
     parts = [f"<p>{_text(_shown(cell))}</p>"]
     for one in _quoted(cell)[:1]:
         where = ", ".join(places(one))
-        parts += [f"<q>{_text(one['quote'])}</q>", f"<small>{_text(where)}</small>"]
+        again = is_said(one["quote"], _shown(cell))
+        parts += [] if again else [f"<q>{_text(one['quote'])}</q>"]
+        parts.append(f"<small>{_text(where)}</small>")
     parts += [f"<small>{_text(note)}</small>" for note in _beneath(cell)]
     return f'<td class="{" ".join(filter(None, looks))}">{"".join(parts)}</td>'
 
@@ -252,11 +254,17 @@ def _add_cell(outline: Outline, row: ShownRow, cell: ShownCell, style: Style) ->
         outline.notes[number] = [
             line
             for one in quoted
-            for line in quoted_at(pinpoint({"title": row.title, **one}, style), one["quote"])
+            for line in _cited(pinpoint({"title": row.title, **one}, style), one, cell)
         ]
     outline.blocks.append(Line(runs))
     if beneath := _beneath(cell):
         outline.blocks.append(Aside(beneath))
+
+
+def _cited(where: str, source: Citation, cell: ShownCell) -> list[str]:
+    """Return the lines of a footnote; what the cell says itself is not quoted again."""
+    again = is_said(source["quote"], _shown(cell))
+    return [f"{where}."] if again else quoted_at(where, source["quote"])
 
 
 def _quoted(cell: ShownCell) -> Sequence[Citation]:

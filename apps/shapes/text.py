@@ -17,6 +17,7 @@ NEAR = "Near it, but no answer"
 _SOURCES = "\n\nSources:\n"
 _NEAR = f"\n\n{NEAR}:\n"
 _NOTE = "\n\nNote: "
+_WORD = re.compile(r"\w+")
 _ADDED = re.compile(f"(?:{'|'.join(map(re.escape, (_SOURCES, _NEAR, _NOTE)))}).*", re.DOTALL)
 # what Markdown would make HTML, an image or a link of
 _ACTIVE = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|(?<=\])[(:]")
@@ -73,8 +74,41 @@ def places(source: Mapping[str, Any]) -> list[str]:
 
 def said_at(source: Mapping[str, Any]) -> str:
     """Return a source on one line: its document, where in it, and what it says there."""
-    where = ", ".join([one_line(source["document"]), *places(source)])
-    return f"{where}: “{one_line(source['quote'])}”"
+    return f"{_where(source)}: “{one_line(source['quote'])}”"
+
+
+def _where(source: Mapping[str, Any]) -> str:
+    return ", ".join([one_line(source["document"]), *places(source)])
+
+
+def is_said(quote: str, text: str, number: int = 0) -> bool:
+    """Return whether a text repeats a quote word for word, so that it need not be shown again.
+
+    A number in front of the quote need not be there, and a row may have the names of its columns
+    between its cells.
+
+    Args:
+        quote: Of a source.
+        text: An answer with its markers, or any text.
+        number: The source's, to look only at the lines of an answer that cite it; 0 for all.
+    """
+    from lexloop.documents.chunks.statements import unnumbered
+    from lexloop.nodes.markers import MARKER, marker_numbers, without_markers
+
+    lines = text.splitlines()
+    if number:
+        cited = (
+            (line, [n for found in MARKER.finditer(line) for n in marker_numbers(found[1])])
+            for line in lines
+        )
+        lines = [line for line, numbers in cited if number in numbers]
+    said = _WORD.findall(without_markers("\n".join(lines)).casefold())
+    wanted, bare = (_WORD.findall(one.casefold()) for one in (quote, unnumbered(quote)))
+    if " | " in quote:
+        left = iter(said)
+        return all(word in left for word in wanted)
+    spoken = f" {' '.join(said)} "
+    return any(one and f" {' '.join(one)} " in spoken for one in (wanted, bare))
 
 
 def as_text(record: Mapping[str, Any]) -> str:
@@ -82,7 +116,13 @@ def as_text(record: Mapping[str, Any]) -> str:
     text = inert(record["answer"])
     for heading, sources in ((_SOURCES, record["citations"]), (_NEAR, record["near"])):
         numbered = [(f"[{one['n']}] " if heading is _SOURCES else "", one) for one in sources]
-        lines = [f"- {number}{inert(said_at(one))}" for number, one in numbered]
+        shown = (
+            _where(one) if is_said(one["quote"], record["answer"], one["n"]) else said_at(one)
+            for _, one in numbered
+        )
+        lines = [
+            f"- {number}{inert(line)}" for (number, _), line in zip(numbered, shown, strict=True)
+        ]
         text += heading + "\n".join(lines) if lines else ""
     return f"{text}{_NOTE}{inert(record['warning'])}" if record["warning"] else text
 

@@ -69,7 +69,7 @@ def test_what_cannot_be_kept_is_said_once_and_all_is_answered(run_barred: Run, p
     assert (chat.returncode, "Traceback" in said) == (0, False)
     assert chat.stdout.count("Passed") == 2
     for once in (
-        "Degraded: index: memory only instead of an index kept for next time.",
+        "Used memory only in place of an index kept for next time: ",
         "LEXLOOP_CACHE names another folder for it.",
         "This conversation is not kept.",
         "Feedback cannot be kept in",

@@ -104,7 +104,7 @@ function chip(citation, first, open) {
 }
 
 function cautions({ warning, degraded }) {
-	const [unread, fallen] = [true, false].map((nothing) => degraded.filter(({ used }) => (used === "nothing of it") === nothing));
+	const [unread, fallen] = [true, false].map((nothing) => degraded.filter(({ used }) => used.endsWith(" of it") === nothing));
 	const reasons = unread.map((item) => el("li", said(item.wanted), ": ", said(item.reason)));
 	const notes = [
 		warning && el("p", el("strong", say("caution")), " ", said(warning)),

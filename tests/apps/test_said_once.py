@@ -1,0 +1,133 @@
+"""Each quote is shown once, and what was lost is told in sentences."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.apps.shapes.record import lost_in_words
+from lexloop.apps.shapes.text import as_text, is_said
+
+Run = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer"),
+    [
+        ("The fee is 5 euros.", "The fee is 5 euros. [1]"),
+        ("4.1 Either party may\nend this lease.", "Either party may end this lease. [1]"),
+        ("(b) state, each year, why.", "State, each year, why. [1]"),
+        ("• sand is 4 euros", "In a.md:\nSand is 4 euros [1]"),
+        ("2 | Passport | 60 euros", "Row: 2; A: Passport; B: 60 euros [1]"),
+        ("One is free. Two are 5.", "One is free. [1] Two are 5. [1]"),
+    ],
+)
+def test_a_quote_that_the_answer_is_is_said(quote: str, answer: str) -> None:
+    assert is_said(quote, answer, 1)
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer"),
+    [
+        ("The fee is 5 euros.", "The fee, due in May, is 5 euros. [1]"),
+        ("The fee is 5 euros.", "The fee is 15 euros. [1]"),
+        ("The fee is 5 euros.", "The fee is 5 euros. [2]"),
+        ("The fee is 5 euros.", ""),
+        ("2 | Passport | 60 euros", "A passport is 60 euros. [1]"),
+        ("No dogs.", "Dogs. [1]"),
+        ("", "Anything. [1]"),
+    ],
+)
+def test_a_quote_that_the_answer_only_rests_on_is_not(quote: str, answer: str) -> None:
+    assert not is_said(quote, answer, 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "yard.txt").write_text(
+        "Yard rules\n\nThe deposit for a dog is 75 euros a year.\n\nCats may enter the yard.\n"
+    )
+    (folder / "bad.docx").write_bytes(b"PK\x03\x04 no archive")
+    return folder
+
+
+QUESTION, QUOTE = "What is the deposit for a dog?", "The deposit for a dog is 75 euros a year."
+
+
+def test_the_command_line_prints_a_quote_once_and_says_what_it_skipped(
+    run: Run, folder: Path
+) -> None:
+    said = run("ask", QUESTION, "--corpus", str(folder)).stdout
+    assert said.count("75 euros") == 1
+    assert "[1] yard.txt · line 3\n" in said
+    assert re.search(r"^Skipped bad\.docx: It is a damaged Word document \(.+\)\.$", said, re.M)
+    assert "Degraded" not in said
+    assert "nothing of it" not in said
+
+
+@pytest.mark.parametrize("form", ["md", "eml"])
+def test_a_file_of_an_answer_has_the_quote_once(
+    run: Run, folder: Path, tmp_path: Path, form: str
+) -> None:
+    file = tmp_path / f"answer.{form}"
+    run("ask", QUESTION, "--corpus", str(folder), "--out", str(file))
+    text, _, _ = file.read_text("utf-8").partition("application/vnd.openxml")
+    assert text.count("75 euros") == 1
+    assert "yard.txt, line 3." in text
+    assert not re.search(r"characters \d", text)
+
+
+def test_a_memorandum_has_the_quote_once(run: Run, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "memo.md"
+    run("ask", QUESTION, "--corpus", str(folder), "--out", str(file), "--memo")
+    assert file.read_text("utf-8").count("75 euros") == 1
+
+
+def test_a_model_s_answer_has_its_quotes_below_it() -> None:
+    source = {"n": 1, "document": "yard.txt", "section": "", "page": None, "at": {"line": 3}}
+    record = {
+        "answer": "Seventy-five euros. [1]",
+        "citations": [{**source, "quote": QUOTE}],
+        "near": [],
+        "warning": "",
+    }
+    assert as_text(record) == (
+        f"Seventy-five euros. [1]\n\nSources:\n- [1] yard.txt, line 3: “{QUOTE}”"
+    )
+    keyless = {**record, "answer": f"{QUOTE} [1]"}
+    assert as_text(keyless) == f"{QUOTE} [1]\n\nSources:\n- [1] yard.txt, line 3"
+    near = {**record, "answer": "Nothing.", "citations": [], "near": record["citations"]}
+    assert as_text(near).endswith(f"- yard.txt, line 3: “{QUOTE}”")
+
+
+@pytest.mark.parametrize(
+    ("node", "wanted", "used", "collection", "said"),
+    [
+        ("index", "bad.docx", "nothing of it", "", "Skipped bad.docx: Why."),
+        ("index", "a.pdf", "the rest of it", "laws", "Read a.pdf in laws only in part: Why."),
+        ("index", "laws", "nothing of it", "laws", "Skipped laws: Why."),
+        ("thread", "the answer kept", "nothing", "", "Did without the answer kept: Why."),
+        (
+            "index", "an index kept for next time", "memory only", "",
+            "Used memory only in place of an index kept for next time: Why.",
+        ),
+        (
+            "rewrite", "openai:x", "embedded", "",
+            "Used Lexloop's own rules in place of openai:x to word the searches: Why.",
+        ),
+        (
+            "evaluate", "a verdict", "the best attempt so far", "",
+            "Used the best attempt so far in place of a verdict to judge the answer: Why.",
+        ),
+        ("own_node", "a", "b", "", "Used b in place of a: Why."),
+    ],
+)  # fmt: skip
+def test_what_was_lost_is_a_sentence(
+    node: str, wanted: str, used: str, collection: str, said: str
+) -> None:
+    lost = {"node": node, "wanted": wanted, "used": used, "reason": "Why."}
+    assert lost_in_words({**lost, **({"collection": collection} if collection else {})}) == said
