@@ -4,9 +4,9 @@
 string, list and number in them has a limit.
 """
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 MOST_DOCUMENTS, MOST_COLLECTIONS = 500, 100
 """Names of documents or collections in one request."""
@@ -23,28 +23,40 @@ DocumentName: TypeAlias = Annotated[
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
 QuestionText: TypeAlias = Annotated[
     str,
-    # the server's own limit, max_question_chars, is at most this
-    Field(max_length=100_000, description="In words."),
+    # checked by `checked_question`, which says what is wrong: max_question_chars is at most this
+    Field(json_schema_extra={"maxLength": 100_000}, description="In words."),
 ]
 Label: TypeAlias = Annotated[str, Field(max_length=500)]
 Day: TypeAlias = Annotated[str, Field(max_length=20)]
 Place: TypeAlias = Annotated[int, Field(ge=0, le=FARTHEST)]
-SettingName: TypeAlias = Annotated[str, Field(max_length=100)]
-_Number: TypeAlias = Annotated[float, Field(ge=-1e12, le=1e12)]
-_Scalar: TypeAlias = (
-    bool
-    | Annotated[int, Field(ge=-FARTHEST, le=FARTHEST)]
-    | _Number
-    | Annotated[str, Field(max_length=1000)]
-    | None
-)
-SettingValue: TypeAlias = (
-    _Scalar
-    | Annotated[list[_Scalar], Field(max_length=100)]
-    | Annotated[dict[SettingName, _Number], Field(max_length=1000)]
-)
-"""What a caller may give a setting; which values it takes is for the settings to say."""
 GivenSettings: TypeAlias = Annotated[
-    dict[SettingName, SettingValue],
-    Field(max_length=100, description="By flat name; see /api/settings."),
+    dict[str, Any],
+    # checked by `chosen`, which says what is wrong: by name, then by what each setting takes
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "By flat name; see /api/settings.",
+            "propertyNames": {"maxLength": 100},
+            "maxProperties": 100,
+            "additionalProperties": {
+                "anyOf": [
+                    {"type": "boolean"},
+                    {"type": "number", "maximum": 1e12},
+                    {"type": "string", "maxLength": 1000},
+                    {
+                        "type": "array",
+                        "maxItems": 100,
+                        "items": {"type": "string", "maxLength": 1000},
+                    },
+                    {
+                        "type": "object",
+                        "maxProperties": 1000,
+                        "propertyNames": {"maxLength": 1000},
+                        "additionalProperties": {"type": "number", "maximum": 1e12},
+                    },
+                    {"type": "null"},
+                ]
+            },
+        }
+    ),
 ]
