@@ -78,5 +78,5 @@ def _refuse_settings(names: Iterable[Any], place: str) -> None:
         if name not in State.__annotations__ and (meant := slip_of(name, every_name())):
             raise SettingsError(
                 f"{name!r} is in {place}, and settings are read in the context alone.",
-                f"Pass context={{{meant!r}: ...}}.",
+                f"Pass {meant!r} in the context.",
             )

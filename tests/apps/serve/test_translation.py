@@ -73,7 +73,6 @@ _NO_TEXT = re.compile(r"\\[bswdn(]|\(\?|[|<>=^$\n]|^\S+$(?<![.:])|\w\[|^(?:[A-Z]
 _UNTOLD = frozenset(
     """\
 nothing of it
-characters {}–{}
 Note: {}
 [removed: it quoted a document that has been forgotten]
 What is a bias audit?
