@@ -112,18 +112,20 @@ def is_said(quote: str, text: str, number: int = 0) -> bool:
 
 
 def as_text(record: Mapping[str, Any]) -> str:
-    """Return an answer with its sources, as text in which a document's Markdown does nothing."""
-    text = inert(record["answer"])
-    for heading, sources in ((_SOURCES, record["citations"]), (_NEAR, record["near"])):
-        numbered = [(f"[{one['n']}] " if heading is _SOURCES else "", one) for one in sources]
-        shown = (
-            _where(one) if is_said(one["quote"], record["answer"], one["n"]) else said_at(one)
-            for _, one in numbered
-        )
-        lines = [
-            f"- {number}{inert(line)}" for (number, _), line in zip(numbered, shown, strict=True)
-        ]
-        text += heading + "\n".join(lines) if lines else ""
+    """Return an answer with its sources, as text in which a document's Markdown does nothing.
+
+    What the answer quotes itself is not quoted again.
+    """
+    answer = record["answer"]
+    shown = [
+        (one["n"], _where if is_said(one["quote"], answer, one["n"]) else said_at, one)
+        for one in record["citations"]
+    ]
+    cited = [f"[{n}] {inert(told(one))}" for n, told, one in shown]
+    near = [inert(said_at(one)) for one in record["near"]]
+    text = inert(answer)
+    for heading, lines in ((_SOURCES, cited), (_NEAR, near)):
+        text += heading + "\n".join(f"- {line}" for line in lines) if lines else ""
     return f"{text}{_NOTE}{inert(record['warning'])}" if record["warning"] else text
 
 

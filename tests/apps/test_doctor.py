@@ -99,7 +99,7 @@ def test_plain_text_in_place_of_json(checks: Checks, asked: list[str], server: F
     assert states(found, *MODEL[:4], "a question") == ["good"] * 3 + ["failed"] * 2
     assert "in the form asked for" in found["form"]["said"]
     assert found["form"]["hint"]
-    assert "rewrite: " in found["a question"]["said"]
+    assert "to word the searches: " in found["a question"]["said"]
 
 
 HTML = Reply(body=b"<html><body>Sign in</body></html>", headers={"Content-Type": "text/html"})

@@ -146,8 +146,11 @@ def test_without_a_key_of_somebodys_nobody_is_let_in(address: str) -> None:
 def test_a_documents_markup_is_text(bob: OpenAI) -> None:
     found = ask(bob, PENALTY, model="lexloop/dogs")
     message = found.choices[0].message
-    assert message.content.count(r"!\[x]\(//y") == 2  # in the answer and in its source
-    assert "![x](" in message.lexloop["citations"][0]["quote"]
+    assert message.content.count(r"!\[x]\(//y") == 1  # in the answer, which is the quote
+    (source,) = message.lexloop["citations"]
+    assert "![x](" in source["quote"]
+    shown = as_text({"answer": "Ninety. [1]", "citations": [source], "near": [], "warning": ""})
+    assert shown.count(r"!\[x]\(//y") == 1  # in the source
 
 
 def test_an_abstention_says_what_is_near() -> None:
