@@ -56,6 +56,7 @@ def test_sources_go_on_after_all_markers_of_the_draft(
 BACKEND = SimpleNamespace(
     titles={},
     chunks=lambda names: [chunk(id=name) for name in names],
+    at=lambda *_: {},
     in_file=lambda *_: None,
     read_from_picture=lambda *_: None,
 )
