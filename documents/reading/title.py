@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 _WORD = re.compile(r"[^\W_]+")
-_NAME = re.compile(r"\.[A-Za-z]\w{1,4}\W*$|^\S*[/\\_]\S*$|://")
+_NAME = re.compile(r"\.[A-Za-z]\w{1,4}\W*$|^[^\s/\\_]*[/\\_]\S*$|://")
 """The name of a file, at the end at least as in "Microsoft Word - lease.doc", or an address."""
 _STAMP = re.compile(r"[^\W\d_]*[^\w]*(?:\d[^a-zA-Z]*|\[[^\W\d_]+\]|\([^\W\d_]+\))")
 """A word at most, with a number, or in brackets."""

@@ -184,7 +184,7 @@ _NAME = (
 )
 _JOIN = r"(?:\s*[,;&–—-]\s*(?:and\s+)?|\s+(?:and|to)\s+)"
 _NUMBERS = rf"{_NUMBER}(?:{_JOIN}(?:{_NAME})?{_NUMBER})*"
-_TAIL = r"(?:\s*[,:;†][^\[\]【】［］()\n]{0,80})?"
+_TAIL = r"(?:\s*[,:;†](?:[^\[\]【】［］()\n]{0,79}[^\[\]【】［］()\s])?)?"
 _NAMED = rf'{_NAME}(?:{_NAME})?"?({_NUMBERS})"?{_TAIL}'
 _FORMS = [
     re.compile(pattern, re.IGNORECASE)
