@@ -35,7 +35,7 @@ def _definition_of(term: str) -> re.Pattern[str]:
     stem = re.escape(re.sub(r"(?:ing|ed|(?<!s)s)$", "", term) if len(term) > 5 else term)
     return re.compile(
         rf"(?:^|[\"“‘'.:;]|\bterm )\s*(?:an? |the )?[\"“‘']?{stem}\w{{0,3}}[\"”’']?,?"
-        r"(?:\s+(?:or|\()[^.]{0,60}?)?\s+"
+        r"(?:\s+(?:or|\()(?:[^.]{0,59}[^.\s])?)?\s+"
         r"(?:means?|refers? to|is|are|does not include|do not include|includes?|shall mean"
         r"|can be|may take|stands? for)\b"
         rf"|\bconstitutes? (?:an? |the )?{stem}\w{{0,3}}\b",
