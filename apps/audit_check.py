@@ -80,7 +80,7 @@ class Anchor(NamedTuple):
         found = _ANCHOR.fullmatch(text.strip())
         if found is None:
             raise InputError(
-                f"{text[:100]!r} is no anchor of an audit log.",
+                f"{text[:100]!r} is not an anchor of an audit log.",
                 "Give N:SHA256, as an earlier check or the server's log has it.",
             )
         return cls(int(found[1]), found[2])
@@ -108,7 +108,7 @@ class _Check:
         """Read on by a line."""
         line, place = one.line, one.number
         if line is None:
-            self.fault(file, place, "It is no line of an audit log, or only a part of one.")
+            self.fault(file, place, "This is not a whole line of an audit log.")
             return
         if not self.count and not self.whole:
             self.n, self.sha256 = line.n - 1, line.before  # what is before is elsewhere

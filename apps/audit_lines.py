@@ -86,7 +86,7 @@ class Scanned(NamedTuple):
         number: Counted in the file, from 1.
         start: Where it begins, in bytes.
         whole: Whether a line feed ends it.
-        line: What it says; None if it is no line of such a log.
+        line: What it says; None if it cannot be read as a line of an audit log.
     """
 
     number: int

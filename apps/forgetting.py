@@ -65,8 +65,8 @@ _ASKED = "A question of this table, or its title, quotes the document: delete th
 _RESTS = "It was being uploaded or deleted: the server removes it when it starts."
 _AUDITED = (
     "The audit log still has the name of the document, and the questions that were asked, as text "
-    "unless it keeps them keyed. Its lines are a chain, of which none can be taken out: only "
-    "whole old files can be moved away or deleted, by its operator."
+    "unless it keeps them keyed. Each line holds the hash of the one before, so a single line "
+    "cannot be removed. The operator can delete whole old files."
 )
 _PATIENCE_S, _POLL_S = 30.0, 0.2
 """How long a run waits for who reads an index; a server looks every 20 s whether it is another."""

@@ -82,7 +82,7 @@ class _Watch:
 
 
 def _boxes() -> list[bytes]:
-    """Rows of a page with 100,000 boxes as large as letters, of which none is one."""
+    """Rows of a page with 100,000 boxes of the size of letters, and no letter."""
     rng, page = np.random.default_rng(0), np.ones((3520, 2560), bool)
     for top in range(0, 3500, 11):
         for left in range(0, 2550, 9):

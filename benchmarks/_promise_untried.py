@@ -213,7 +213,7 @@ def _versions(folder: Path) -> Iterator[Line]:
     _make_newer(on.data)
     before = _bytes_of(on.data)
     with Serving(place, settings=PEOPLE) as on, client_of(on) as client:
-        found = _soon_indexed(client)  # until then who asks is told to wait
+        found = _soon_indexed(client)  # questions are refused until then
         told = client.post("ask", json=QUESTION)
         unkept = [one["wanted"] for one in told.json()["degraded"]]
         statuses = {path: client.get(path).status_code for path in ("threads", "tables", "me")}

@@ -245,7 +245,7 @@ class View:
         return chunk
 
     def text_of(self, document: str) -> str | None:
-        """Return the whole text of a document; None where there is no such document."""
+        """Return the whole text of a document; None if it is not in this view."""
         found = self._document(document)
         return found.text if found else None
 
@@ -323,11 +323,11 @@ class View:
             yield f"{name}#{start}"
 
     def whole(self, document: str) -> Document | None:
-        """Return a document; None where there is no such document."""
+        """Return a document; None if it is not in this view."""
         return self._document(document)
 
     def tree_of(self, document: str) -> Tree | None:
-        """Return the tree of a document's provisions; None where there is no such document."""
+        """Return the tree of a document's provisions; None if it is not in this view."""
         found = self._document(document)
         return found.tree if found else None
 

@@ -102,7 +102,7 @@ def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
     assert change(log("end"), lambda a: a[:4]) == ["4: Lines 5 to 6 are missing at the end."]
     assert change(log("all"), lambda _: []) == ["0: Lines 1 to 6 are missing at the end."]
     assert change(log("half"), lambda a: [*a[:5], a[5][:-20]]) == [
-        "6: It is no line of an audit log, or only a part of one.",
+        "6: This is not a whole line of an audit log.",
         "6: Line 6 is missing at the end.",
     ]
     assert change(log("moved"), lambda a: [a[0], a[2], a[1], *a[3:]]) == [
@@ -114,7 +114,8 @@ def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
     ]
     for foreign in (b"\n", b"{}\n", b"[" * 100_000 + b"\n", b"\xff\n", b'{"n":"1","before":""}\n'):
         name = hashlib.sha256(foreign).hexdigest()
-        assert change(log(name), lambda a, f=foreign: [*a[:1], f, *a[1:]])[0].startswith("2: It is")
+        faults = change(log(name), lambda a, f=foreign: [*a[:1], f, *a[1:]])
+        assert faults[0].startswith("2: This is not")
 
 
 def faults_of(folder: Path, expect: str | None = None) -> list[str]:
@@ -240,7 +241,7 @@ def test_an_anchor_is_a_line_that_must_be_there(tmp_path: Path) -> None:
     assert faults_of(end, late) == []
     assert faults_of(end, early) == ["Line 2, which was expected, is not in it."]
     for text in ("", "4", "x:y", f"-1:{'0' * 64}", f"4:{'A' * 64}", f"{'9' * 19}:{'0' * 64}"):
-        with pytest.raises(InputError, match="no anchor"):
+        with pytest.raises(InputError, match="is not an anchor"):
             Anchor.of(text)
 
 

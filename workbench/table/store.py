@@ -623,7 +623,7 @@ def _connected(file: Path) -> sqlite3.Connection:
         known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
         if known and marks != [*_MARKS.values()]:
-            raise sqlite3.DatabaseError("it is no table of this version of Lexloop")
+            raise sqlite3.DatabaseError("another version of Lexloop made it")
         database.execute("PRAGMA secure_delete = ON")
         with suppress(sqlite3.OperationalError):  # earlier versions kept a log that readers write
             database.execute("PRAGMA journal_mode = DELETE").fetchone()

@@ -1,4 +1,4 @@
-"""Whatever a request to any route holds, the answer is no failure of the server."""
+"""No request to any route is answered with a 500."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -113,7 +113,7 @@ In {}: {}:
 more {}
 {} of {}
 {} in {}
-it is no table of this version of Lexloop
+another version of Lexloop made it
 afternoon evening greetings hello hey hi hiya howdy morning yo
 appreciate appreciated cheers grateful thank thankful thanks thx ty\
 """.split("\n")
