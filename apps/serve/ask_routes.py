@@ -18,7 +18,7 @@ from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.middleware import WRONG_KEY, address_of
 from lexloop.apps.serve.people import COOKIE, Asker, Person
 from lexloop.apps.serve.roles import Role
-from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, computed, while_there
+from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, in_turn, while_there
 from lexloop.apps.serve.translation import Translated, in_language
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
@@ -270,7 +270,7 @@ async def export_thread(
         turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
         return _file(turns[-_MOST_EXPORTED:], wanted, found.title, len(turns) > _MOST_EXPORTED)
 
-    return await computed(request, served, person, work)
+    return await in_turn(request, served, person, work)
 
 
 @router.get(
@@ -296,7 +296,7 @@ class NextQuestions(BaseModel):
 @router.get("/answers/{id}/next", responses=documented(404))
 async def questions_next(id: Id, request: Request, person: Asker, served: Served) -> NextQuestions:
     """Return a few questions that go on from an answer, of the documents that it cites first."""
-    return await computed(request, served, person, partial(_next, id, person, served))
+    return await in_turn(request, served, person, partial(_next, id, person, served))
 
 
 def _next(id: str, person: Person, served: Serving) -> NextQuestions:

@@ -476,9 +476,9 @@ class Asking:
             with opening():
                 return name, described(graph, settings, view, source.name)
 
-        return await self.computed(person, work)
+        return await self.in_turn(person, work)
 
-    async def computed(self, person: Person, work: Callable[[], T]) -> T:
+    async def in_turn(self, person: Person, work: Callable[[], T]) -> T:
         """Return the result of work that computes, in the person's turn; see ``Queue.run``.
 
         Raises:

@@ -9,7 +9,7 @@ from lexloop.apps.serve.document_routes import Named
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.fields import CollectionName
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Served, computed
+from lexloop.apps.serve.state import Served, in_turn
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.touched import Report, cited_in
@@ -50,7 +50,7 @@ async def diff(
             turns = served.store.turns(person.name, thread, limit=_MOST_TURNS)
         return Report.of(compare(), cited_in(turns))
 
-    return await computed(request, served, person, report)
+    return await in_turn(request, served, person, report)
 
 
 @router.get("/{name}/diff/export", response_class=Response, responses=_FILE)
@@ -67,4 +67,4 @@ async def export(compare: Compare, request: Request, person: Asker, served: Serv
             headers={"Content-Disposition": disposition(f"{old} - {new}", "docx")},
         )
 
-    return await computed(request, served, person, tracked)
+    return await in_turn(request, served, person, tracked)

@@ -153,7 +153,7 @@ class Queue:
                 await self._begun(who)
         except TimeoutError as error:
             raise Overloaded(
-                f"The question waited for {self._patience_s:g} s behind others (limits.queue_s).",
+                f"The request waited for {self._patience_s:g} s behind others (limits.queue_s).",
                 "Try again in a few seconds.",
             ) from error
         try:

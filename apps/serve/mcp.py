@@ -112,7 +112,7 @@ def _aside(
     @wraps(work)
     async def worked(self: "LexloopMcp", /, *given: P.args, **named: P.kwargs) -> T:
         person = self._person(self.get_context())
-        return await self._asking.computed(person, partial(work, self, *given, **named))
+        return await self._asking.in_turn(person, partial(work, self, *given, **named))
 
     return worked
 

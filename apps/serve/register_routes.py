@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.fields import CollectionName, DocumentName, Id, Label
 from lexloop.apps.serve.people import Asker, Person
-from lexloop.apps.serve.state import Served, Serving, computed, while_there
+from lexloop.apps.serve.state import Served, Serving, in_turn, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.apps.shapes.register import RegisterFormat, register_file
 from lexloop.workbench.profile import Profile
@@ -52,7 +52,7 @@ async def register_of(
 ) -> Register | Response:
     """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
     work = partial(_listed, name, person, served, chosen)
-    return await computed(request, served, person, work)
+    return await in_turn(request, served, person, work)
 
 
 def _listed(name: str, person: Person, served: Serving, chosen: _Chosen) -> Register | Response:

@@ -10,7 +10,7 @@ from lexloop.apps.serve.asking import found_documents
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.fields import MOST_COLLECTIONS, CollectionName, DocumentName, Place
 from lexloop.apps.serve.people import Asker, Person
-from lexloop.apps.serve.state import Served, Serving, computed
+from lexloop.apps.serve.state import Served, Serving, in_turn
 from lexloop.workbench.search import LONGEST, Asked, Excerpt, Found, search
 
 router = APIRouter(prefix="/api/search", tags=["search"], responses=documented(404))
@@ -80,7 +80,7 @@ async def documents(
     given: Annotated[SoughtInDocuments, Query()], request: Request, person: Asker, served: Served
 ) -> FoundBody:
     """Find exact words, phrases and provisions in the documents, each place in its context."""
-    return await computed(request, served, person, partial(_in_documents, given, person, served))
+    return await in_turn(request, served, person, partial(_in_documents, given, person, served))
 
 
 def _in_documents(given: SoughtInDocuments, person: Person, served: Serving) -> FoundBody:
@@ -100,7 +100,7 @@ async def conversations(
 ) -> FoundTurns:
     """Find exact words in what you asked and were answered, as far as you may still read it."""
     work = partial(_in_conversations, given, person, served)
-    return await computed(request, served, person, work)
+    return await in_turn(request, served, person, work)
 
 
 def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTurns:

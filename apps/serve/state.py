@@ -144,14 +144,14 @@ async def _serving(request: Request) -> Serving:
 Served = Annotated[Serving, Depends(_serving)]
 
 
-async def computed(request: Request, served: Serving, person: Person, work: Callable[[], T]) -> T:
-    """Return the result of work that computes, in the person's turn; see ``Asking.computed``.
+async def in_turn(request: Request, served: Serving, person: Person, work: Callable[[], T]) -> T:
+    """Return the result of work that computes, in the person's turn; see ``Asking.in_turn``.
 
     Raises:
         HTTPException: The client has left. The work ended at its next piece.
         LexloopError: The work failed, or its turn did not come in time.
     """
-    return await while_there(request, served.asking.computed(person, work))
+    return await while_there(request, served.asking.in_turn(person, work))
 
 
 async def while_there(request: Request, work: Awaitable[T]) -> T:

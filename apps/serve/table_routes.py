@@ -10,7 +10,7 @@ from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.fields import CollectionName, DocumentName, Id, Place, QuestionText
 from lexloop.apps.serve.laid_out import LaidOut
 from lexloop.apps.serve.people import Asker, Person
-from lexloop.apps.serve.state import Served, Serving, computed
+from lexloop.apps.serve.state import Served, Serving, in_turn
 from lexloop.apps.serve.tables import RunState, asked_by
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.apps.shapes.review import REVIEW_FORMATS, ReviewFormat, reviewed
@@ -217,7 +217,7 @@ async def export(
     served: Served,
 ) -> Response:
     """Return the table as a file."""
-    return await computed(request, served, person, partial(_exported, id, wanted, person, served))
+    return await in_turn(request, served, person, partial(_exported, id, wanted, person, served))
 
 
 def _exported(id: str, wanted: ExportAs, person: Person, served: Serving) -> Response:
