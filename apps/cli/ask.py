@@ -15,8 +15,8 @@ from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
 from lexloop.apps.shapes.files import check_writable, write_answers
 from lexloop.apps.shapes.record import answer_record, dated, of_collection
-from lexloop.core.errors import QuestionError, SettingsError
-from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
+from lexloop.core.errors import QuestionError
+from lexloop.core.settings import Connection, Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
@@ -89,11 +89,7 @@ def _opened(
     Raises:
         LexloopError: Both are given, or something cannot be used.
     """
-    if given["collections"] is not None and given.get("corpus") is not None:
-        raise SettingsError("--corpus and --collections are both given.", "Give one of them.")
-    named = options.named_collections(given["collections"], SAMPLE_CORPUS) or {}
-    each = {name: options.chosen_settings({**given, "corpus": named[name]}) for name in named}
-    return open_session(settings, connection, progress, each)
+    return open_session(settings, connection, progress, options.settings_of_each(given))
 
 
 def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:

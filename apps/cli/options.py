@@ -301,6 +301,22 @@ def chosen_layout(given: Mapping[str, Any], out: Path | None) -> "Layout":
     return layout
 
 
+def settings_of_each(given: Mapping[str, Any]) -> dict[str, Settings]:
+    """Return the settings of each collection that a command's parameters name; none if none is.
+
+    Raises:
+        SettingsError: A corpus is given as well, or a setting is outside its allowed values.
+        InputError: A collection has no name or no documents, or a name is given twice.
+    """
+    if given["collections"] is None:
+        return {}
+    assigned = dict(map(_assignment, given.get("assignments") or []))
+    if given.get("corpus") is not None or "corpus" in assigned:
+        raise SettingsError("A corpus and --collections are both given.", "Give one of them.")
+    named = named_collections(given["collections"], SAMPLE_CORPUS) or {}
+    return {name: chosen_settings({**given, "corpus": path}) for name, path in named.items()}
+
+
 def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:
     """Return the collections named on the command line; None where none are.
 

@@ -9,9 +9,7 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Part, Progress, note, say, write_json
 from lexloop.apps.shapes.text import places
-from lexloop.core.errors import SettingsError
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
@@ -65,13 +63,7 @@ def search(
 
 def _views(given: dict[str, Any]) -> "dict[str, View]":
     """Return what is searched by collection; of a corpus alone the name is empty."""
-    if given["collections"] is not None and given.get("corpus") is not None:
-        raise SettingsError("--corpus and --collections are both given.", "Give one of them.")
-    named = options.named_collections(given["collections"], SAMPLE_CORPUS)
-    if named is None:
-        each = {"": options.chosen_settings(given)}
-    else:
-        each = {n: options.chosen_settings({**given, "corpus": at}) for n, at in named.items()}
+    each = options.settings_of_each(given) or {"": options.chosen_settings(given)}
     connection = options.chosen_connection(given)
     settings = next(iter(each.values()))
     corpora = [one.corpus for one in each.values()]

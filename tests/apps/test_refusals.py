@@ -64,6 +64,8 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("ask Why? --collections sample,sample", 2, "named twice"),
         ("ask Why? --collections sample,nowhere", 4, "There is nothing at nowhere"),
         ("ask Why? --collections sample --corpus sample", 2, "both given"),
+        ("ask Why? --collections sample --set corpus=sample", 2, "both given"),
+        ("search rent --collections sample --set corpus=sample", 2, "both given"),
         ("chat --thread ' '", 2, "The thread's name is empty."),
         ("chat --thread a --threads-file documents/dogs.txt/t", 5, "cannot be"),
         ("testset nowhere", 4, "nowhere does not exist"),
