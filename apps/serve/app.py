@@ -27,6 +27,7 @@ from lexloop.apps.serve import (
     search_routes,
     table_routes,
 )
+from lexloop.apps.serve.fields import only_known_query
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import SCHEMA, Guard
@@ -102,9 +103,9 @@ def create_app(
         table_routes,
         link_routes,
         operator_routes,
-        openai,
     ):
-        app.include_router(routes.router)
+        app.include_router(routes.router, dependencies=[Depends(only_known_query)])
+    app.include_router(openai.router)  # clients of OpenAI's protocol add parameters of their own
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)

@@ -1,12 +1,19 @@
-"""The longest values that a request may have: what is read, compared or written is never longer.
+"""What a request may have: the query parameters of its route, and the longest values of each.
 
 ``tests/apps/serve/test_bounds.py`` walks the schemas of all routes and tools, and holds that each
 string, list and number in them has a limit.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, WithJsonSchema
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from lexloop.core.errors import InputError
+from lexloop.core.settings import slip_of
 
 MOST_DOCUMENTS, MOST_COLLECTIONS = 500, 100
 """Names of documents or collections in one request."""
@@ -60,3 +67,31 @@ GivenSettings: TypeAlias = Annotated[
         }
     ),
 ]
+
+
+async def only_known_query(request: Request) -> None:
+    """Refuse a query parameter that the route ignores: a misspelt ``document`` would mean them all.
+
+    Raises:
+        InputError: There is one.
+    """
+    route: APIRoute = request.scope["route"]
+    taken = frozenset(_names(route.dependant)) if request.query_params else frozenset()
+    for name in request.query_params:
+        if name not in taken:
+            meant = slip_of(name, taken)
+            known = ", ".join(sorted(taken)) or "none"
+            hint = f"Did you mean {meant}?" if meant else f"Parameters of this route: {known}."
+            raise InputError(f"This route takes no query parameter {name[:100]!r}.", hint)
+
+
+def _names(dependant: Dependant) -> Iterator[str]:
+    """Yield the query parameters of a route and of what it depends on."""
+    for parameter in dependant.query_params:
+        kind = parameter.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from (field.alias or name for name, field in kind.model_fields.items())
+        else:
+            yield parameter.alias
+    for inner in dependant.dependencies:
+        yield from _names(inner)

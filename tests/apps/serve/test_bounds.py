@@ -227,3 +227,29 @@ def test_a_body_of_any_route_has_a_limit(client: TestClient, data: Path) -> None
 
 
 JSON_BODY = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+def test_a_query_parameter_that_a_route_does_not_take_is_refused(
+    client: TestClient, data: Path
+) -> None:
+    """Ignored, a misspelt ``forget`` only removes a file, and ``document`` means them all."""
+    app, before = app_of(client), logged(data)
+    for path, methods in app.openapi()["paths"].items():
+        for method in methods if path.startswith("/api/") else ():
+            told = client.request(method, path, params={"documnet": "x"}, headers=as_("ann"))
+            assert told.status_code == 400, (method, path, told.text[:200])
+            assert "no query parameter 'documnet'" in told.json()["error"]["what"]
+    assert logged(data) == before
+    path = "/api/collections/laws/documents?document=a.txt&forgte=true"
+    assert client.delete(path).json()["error"]["hint"] == "Did you mean forget?"
+
+
+def test_every_query_parameter_of_the_schema_is_taken(client: TestClient) -> None:
+    app, tried = app_of(client), 0
+    for route, place, name, _ in requests_of(app):
+        method, path = route.split()
+        if place == "query":
+            told = client.request(method, path, params={name: "1"}, headers=as_("ann"))
+            assert "no query parameter" not in told.text, route
+            tried += 1
+    assert tried > 50
