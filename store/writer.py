@@ -409,11 +409,14 @@ class _Writing:
                 yield replace(rest, documents=tuple(held or next(made) for held in same))
 
     def _same(self, file: str, document: Document) -> PreparedDocument | None:
-        """Return what was made of the same document of a file before."""
+        """Return what was made of the same document of a file before, wherever it stands now."""
         old = self.old if _same_make(self.old, self.tools) else None
         if old is None or old.catalogue.files.get(document.name) != file:
             return None
-        return old.made_of(document.name) if old.document(document.name) == document else None
+        held = old.document(document.name)
+        if held is None or replace(held, places=document.places) != document:
+            return None
+        return replace(old.made_of(document.name), document=document)
 
     def _stored(self, file: str) -> PreparedFile:
         """Return a source file of the old index."""

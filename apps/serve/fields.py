@@ -9,10 +9,10 @@ from typing import Annotated, Any, TypeAlias
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from lexloop.core.errors import InputError
 from lexloop.core.settings import slip_of
 
 MOST_DOCUMENTS, MOST_COLLECTIONS = 500, 100
@@ -73,16 +73,19 @@ async def only_known_query(request: Request) -> None:
     """Refuse a query parameter that the route ignores: a misspelt ``document`` would mean them all.
 
     Raises:
-        InputError: There is one.
+        RequestValidationError: There is one.
     """
     route: APIRoute = request.scope["route"]
     taken = frozenset(_names(route.dependant)) if request.query_params else frozenset()
-    for name in request.query_params:
-        if name not in taken:
-            meant = slip_of(name, taken)
-            known = ", ".join(sorted(taken)) or "none"
-            hint = f"Did you mean {meant}?" if meant else f"Parameters of this route: {known}."
-            raise InputError(f"This route takes no query parameter {name[:100]!r}.", hint)
+    faults = []
+    for name in sorted({*request.query_params} - taken):
+        meant = slip_of(name, taken)
+        told = (
+            f"did you mean {meant}?" if meant else f"taken are {', '.join(sorted(taken)) or 'none'}"
+        )
+        faults.append({"loc": ("query", name), "msg": f"unknown parameter, {told}"})
+    if faults:
+        raise RequestValidationError(faults)
 
 
 def _names(dependant: Dependant) -> Iterator[str]:

@@ -146,8 +146,8 @@ def test_what_an_audit_log_and_a_killed_server_left_is_told(
         told = in_json("forget", "dogs.txt", "--corpus", laws, code=15)
         [left] = told["left"]
         assert (left["where"], left["stays"]) == (str(kept / "data" / "audit"), True)
-        assert "none can be taken out" in left["why"]
-    home = kept / "data" / "collections" / "ann"
+        assert "a single line cannot be removed" in left["why"]
+    home = home_of(kept / "data" / "collections", "ann")
     written_in(home / "Mine" / "documents")
     for name in (".deleted-1", "Mine/.upload-2"):
         (home / name).mkdir()

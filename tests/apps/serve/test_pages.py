@@ -158,8 +158,9 @@ def test_a_page_within_another_file(tmp_path: Path, within: str) -> None:
     outer.add_attachment(inner)
     (folder / "mail.eml").write_bytes(outer.as_bytes())
     with reading_room(tmp_path / "data", {"papers": str(folder)}) as (client, _):
-        query = {"document": f"{within}/law.pdf", "start": 0, "end": 5}
-        (sheet,) = client.get("/api/collections/papers/boxes", params=query).json()["pages"]
+        query = {"document": f"{within}/law.pdf"}
+        words = {**query, "start": 0, "end": 5}
+        (sheet,) = client.get("/api/collections/papers/boxes", params=words).json()["pages"]
         assert sheet["boxes"][0][0] == pytest.approx(0.1, abs=0.001)
         shown = client.get("/api/collections/papers/page", params={**query, "page": 1})
         assert (shown.status_code, shown.content[8:12]) == (200, b"WEBP")

@@ -46,7 +46,7 @@ def test_only_collections_that_one_sees(bob: httpx.Client) -> None:
         ({}, 422, ""),
         ({"q": "dog", "limit": "0"}, 422, ""),
         ({"q": "dog", "as_of": "soon"}, 400, "as_of"),
-        ({"q": "dog", "corpus": "/etc"}, 400, ""),
+        ({"q": "dog", "corpus": "/etc"}, 422, ""),
     ],
 )
 def test_what_cannot_be_sought(

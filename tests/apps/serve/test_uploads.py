@@ -126,7 +126,7 @@ def test_what_was_acknowledged_outlasts_a_power_cut(
     root = tmp_path / "collections"
     store = UploadStore(root)
     one = store.make("ann", "Mine")
-    assert since_last(one.folder, root / "ann", root, tmp_path)
+    assert since_last(one.folder, one.folder.parent, root, tmp_path)
     (tmp_path / "a").write_bytes(LAW)
     store.put(one, [Received("of/old/act.txt", tmp_path / "a")], replace=False)
     documents = one.documents
@@ -135,7 +135,7 @@ def test_what_was_acknowledged_outlasts_a_power_cut(
     store.remove(one, "of/old/act.txt")
     assert since_last(documents / "of" / "old", one.folder)
     store.delete(one)
-    assert since_last(root / "ann")
+    assert since_last(one.folder.parent)
 
 
 def test_one_person_may_store_so_much(tmp_path: Path) -> None:
