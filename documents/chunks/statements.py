@@ -150,6 +150,17 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
     return Statement(start, end, (), tree.units[before].label, "", unnumbered(text[start:end]))
 
 
+def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | None:
+    """Return the sentence of a unit's own words that holds an offset; None if there is none."""
+    if tree.units[place].kind in _SILENT:
+        return None
+    spans = _own_sentences(tree, place, text)
+    span = next(((a, b) for a, b in spans if a <= offset < b), None)
+    if span is None:
+        return None
+    return Statement(*span, (), tree.units[place].label, "", unnumbered(text[slice(*span)]))
+
+
 def unnumbered(text: str) -> str:
     """Return a text narrowed, on one line, without the number that it begins with."""
     flat = " ".join(narrowed(text).split())

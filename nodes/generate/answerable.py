@@ -1,0 +1,136 @@
+"""Whether the documents answer a question, and whether what is nearest to it does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.types import Kind
+from lexloop.documents.text.quantities import holds
+from lexloop.documents.text.tokens import term_set, tokenize, words
+from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike, is_definition
+from lexloop.nodes.question import kind_words
+from lexloop.nodes.relevance import Query, Sources, coverage, defines
+from lexloop.nodes.weights import Weights, load_weights
+
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class AnswerabilityFeatures:
+    """The features for an answer being there, then those against it; about in [0, 1]."""
+
+    # the share of a part's terms, weighted by idf, that its best statement has with its label, and
+    # by how much that statement's score lies over the mean of those not like it; over all parts
+    own: float
+    over: float
+    first: float  # the highest cosine of a statement of the first passage with the question
+    unknown: float  # how many of the question's terms the documents do not know, up to 3, over 3
+    foreign: float  # whether a name or section number in the question is unknown to the documents
+    undefined: float  # whether a definition is asked for that no statement gives
+    # whether the kind of fact asked for (a duration, a sum ...) is in no good statement
+    lacking: float
+
+
+AGAINST = ("unknown", "foreign", "undefined", "lacking")
+"""The features against an answer."""
+
+
+def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> AnswerabilityFeatures:
+    """Read the features off the scored evidence."""
+    evidence = scored.quotables
+    first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
+    unknown = [term for term in asked.all_terms if not sources.knows(term)]
+    stands_out = [
+        _stands_out(*part, evidence) for part in zip(asked.terms, scored.scores, strict=True)
+    ]
+    own, over = np.mean(stands_out, axis=0).tolist()
+    return AnswerabilityFeatures(
+        own=own,
+        over=over,
+        first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
+        unknown=min(len(unknown), 3) / 3,
+        foreign=float(
+            any(
+                not sources.knows(term)
+                for part in asked.parts
+                for name in part["named"]
+                for term in tokenize(name)
+            )
+        ),
+        undefined=float(bool(_undefined(asked, evidence))),
+        lacking=float(bool(_lacking(asked, scored))),
+    )
+
+
+def _undefined(asked: Query, evidence: Sequence[Quotable]) -> list[str]:
+    """Return the terms whose definition is asked for and that no statement gives."""
+    return [
+        term
+        for term in asked.definitions
+        if term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
+    ]
+
+
+def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
+    """Return the kinds of facts that are asked for and in no good statement."""
+    good = [scored.quotables[i].text for i in np.argsort(-scored.best, kind="stable")[:_TOP]]
+    return [
+        kind
+        for part in asked.parts
+        if (kind := part["kind"]) is not None
+        and not any(holds(kind, text, frozenset(part["counted"])) for text in good)
+    ]
+
+
+_TOLD_KINDS: Mapping[Kind, str] = {
+    "duration": "period of time",
+    "money": "sum of money",
+    "percentage": "percentage",
+    "measure": "measure",
+    "number": "number",
+    "contact": "address or number to call",
+    "name": "name",
+}
+_MOST_UNKNOWN = 3
+
+
+def lacks(asked: Query, scored: ScoredQuotables, sources: Sources) -> list[str]:
+    """Return what a question asks for and the documents lack, in sentences."""
+    texts = [part["text"] for part in asked.parts]
+    asking = dict.fromkeys(word for text in texts for word in words(text))
+    plain = [word for word in asking if not any(word in kind_words(text) for text in texts)]
+    unknown = [word for word in plain if not all(map(sources.knows, tokenize(word)))]
+    told = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
+    said = [f"Not in the documents: {told}."] if told else []
+    said += [
+        f"No definition of “{term}” was found." for term in _undefined(asked, scored.quotables)
+    ]
+    kinds = dict.fromkeys(_lacking(asked, scored))
+    return said + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
+
+
+def _stands_out(
+    terms: Mapping[str, float], scores: NDArray[np.float32], evidence: Sequence[Quotable]
+) -> tuple[float, float]:
+    """Return how much of a part its best statement has, and by how much that beats the others."""
+    best = evidence[int(scores.argmax())]
+    others = [i for i, item in enumerate(evidence) if not alike(item, best)]
+    beaten = float(scores[others].mean()) if others else 0.0
+    said = term_set(f"{best.passage['section']} {best.text}")
+    return coverage(terms, said), float(scores.max()) - beaten
+
+
+def probability_there(features: AnswerabilityFeatures) -> float:
+    """Return the probability that the documents answer the question at all, in [0, 1]."""
+    return _weights("there").probability(astuple(features))
+
+
+def probability_found(features: AnswerabilityFeatures) -> float:
+    """Return the probability that the best statement, which is quoted, answers it, in [0, 1]."""
+    return _weights("found").probability(astuple(features))
+
+
+def _weights(part: str) -> Weights:
+    return load_weights("judges/answerable.json", part, AnswerabilityFeatures)

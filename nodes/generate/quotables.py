@@ -1,0 +1,181 @@
+"""The statements of the passages that can be quoted, each with what it is worth as an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.types import BESIDE, DEFINING, Passage, PointedUnit
+from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.tokens import term_set
+from lexloop.models.embedding import Vectors
+from lexloop.models.reader import load_reader
+from lexloop.nodes.answering import answering
+from lexloop.nodes.relevance import Query, Sources, defines, relevance
+from lexloop.store.view import View
+
+SHORTLIST = 8
+"""How many statements are read for each part of a question, the best by the other scores."""
+WORTH = 0.05
+"""What a log-odd of the reader counts beside the other scores."""
+TOKENS = 1.6
+_COPY = 0.85
+_DEFINES = 0.5
+_SUPPORTING = 0.7
+"""A recital explains what an article says: it answers where it is clearly closer."""
+
+
+@dataclass(frozen=True)
+class Quotable:
+    """A statement that can be quoted of a passage; ``order`` is its place in the passages."""
+
+    passage: Passage
+    said: Statement
+    order: int
+    question: str = ""  # of the document, which it answers; see ``Answering``
+    before: Statement | None = None
+
+    @property
+    def text(self) -> str:
+        """It as it can stand alone, behind the question that it answers."""
+        return f"{self.question} {self.said.text}".strip()
+
+    @cached_property
+    def wording(self) -> frozenset[str]:
+        """Its search terms but for numbers."""
+        return frozenset(term for term in term_set(self.text) if not term[0].isdigit())
+
+    @property
+    def words(self) -> int:
+        """Length in words."""
+        return len(self.text.split())
+
+
+@dataclass(frozen=True)
+class ScoredQuotables:
+    """The quotable statements of the passages; ``scores`` has shape (parts, quotables)."""
+
+    quotables: list[Quotable]
+    vectors: Vectors
+    scores: NDArray[np.float32]
+
+    @property
+    def best(self) -> NDArray[np.float32]:
+        """Each piece of evidence by the part it suits best."""
+        top: NDArray[np.float32] = self.scores.max(axis=0)
+        return top
+
+    @property
+    def among_the_best(self) -> "ScoredQuotables":
+        """The statements of the best passages and of those with the best statement of a part."""
+        best = {self.quotables[i].passage["id"] for i in self.scores.argmax(axis=1).tolist()}
+        of = (item.passage for item in self.quotables)
+        kept = [n for n, p in enumerate(of) if BESIDE not in p["signals"] or p["id"] in best]
+        return self.only(kept)
+
+    def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
+        """Return the statements that lie in provisions; None where none does."""
+        kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
+        return self.only(kept) if kept else None
+
+    def only(self, kept: list[int]) -> "ScoredQuotables":
+        """Return the statements at some places."""
+        return ScoredQuotables(
+            [self.quotables[i] for i in kept], self.vectors[kept], self.scores[:, kept]
+        )
+
+
+def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
+    inside = unit["start"] <= item.said.start and item.said.end <= unit["end"]
+    return inside and item.passage["document"] == unit["document"]
+
+
+def score_quotables(asked: Query, passages: list[Passage], sources: View) -> ScoredQuotables | None:
+    """Score every statement and list of the passages; None when there is none."""
+    quotables: list[Quotable] = []
+    said: list[Statement] = []
+    rows: list[Vectors] = []
+    for passage in passages:
+        for one in answering(asked, passage, sources):
+            place = len(quotables)
+            quotables.append(Quotable(passage, one.said, place, one.question, one.before))
+            said.append(one.scored)
+            rows.append(one.vector)
+    if not quotables:
+        return None
+    vectors = np.stack(rows)
+    near = _closeness(asked, passages, sources)
+    weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in quotables]
+    scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
+    scores += [near[item.passage["id"]] for item in quotables]
+    for row, term in enumerate(asked.definitions):
+        if term is not None:
+            scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
+    if "English" in sources.languages():  # the reader reads no other
+        scores += WORTH * _read(asked, quotables, scores, sources)
+    return ScoredQuotables(quotables, vectors, scores)
+
+
+def _read(
+    asked: Query, items: Sequence[Quotable], scores: NDArray[np.float32], sources: View
+) -> NDArray[np.float32]:
+    """Return how well statements answer each part of a question, as log-odds of the reader.
+
+    Only the best of each part are read. The others are taken to answer no better than the worst
+    of these.
+
+    Args:
+        asked: The question.
+        items: The statements.
+        scores: What each is worth by a quicker measure, shape (parts, len(items)).
+        sources: Has titles and headings.
+
+    Returns:
+        Log-odds of shape (parts, len(items)).
+    """
+    found = np.empty_like(scores)
+    for row, part in enumerate(asked.parts):
+        question = asked.text if len(asked.parts) == 1 else part["text"]
+        best = np.argsort(-scores[row], kind="stable")[:SHORTLIST]
+        texts = [_with_headings(items[i], sources) for i in best.tolist()]
+        said = load_reader().read(question, texts)
+        found[row] = said.min()
+        found[row, best] = said
+    return found
+
+
+def _with_headings(item: Quotable, sources: View) -> str:
+    """Return a statement as it is read: its document's title, its headings, then its words."""
+    document, said = item.passage["document"], item.said
+    headings = [sources.titles.get(document, "")]
+    tree = sources.tree_of(document)
+    if tree is not None and (place := tree.at(said.start)) >= 0:
+        above = [place, *tree.above(place)]
+        headings += [tree.units[one].heading for one in reversed(above)]
+    told = dict.fromkeys(heading.strip(" .:") for heading in headings)
+    return ". ".join([*filter(None, told), item.text])
+
+
+def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:
+    """Return each passage's weighted MaxSim less that of the best; 0 without token vectors."""
+    ids = [passage["id"] for passage in passages]
+    found = sources.closeness(asked.text, ids)
+    if found is None:
+        return dict.fromkeys(ids, 0.0)
+    close = found.mean(axis=0)
+    return dict(zip(ids, (TOKENS * (close - close.max())).tolist(), strict=True))
+
+
+def is_definition(item: Quotable, term: str) -> bool:
+    """Return whether a statement is the documents' own definition of a term."""
+    if DEFINING not in item.passage["signals"]:
+        return False
+    return defines(term, item.text)
+
+
+def alike(item: Quotable, other: Quotable) -> bool:
+    """Return whether two statements are the same but for their numbers."""
+    mine, theirs = item.wording, other.wording
+    return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))
