@@ -84,6 +84,24 @@ def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
     ]
 
 
+_SERVE: Mapping[Kind, tuple[Kind, ...]] = {
+    "money": ("money", "percentage"),  # "capped at 150 % of the fees"
+    "measure": ("measure", "duration"),  # "how fast" is told by either
+}
+
+
+def without_fact(asked: Query, answer: str) -> list[str]:
+    """Return the parts of a question that ask for a kind of fact that the answer does not hold."""
+    return [
+        part["text"]
+        for part in asked.parts
+        if (kind := part["kind"]) is not None
+        and not any(
+            holds(one, answer, frozenset(part["counted"])) for one in _SERVE.get(kind, (kind,))
+        )
+    ]
+
+
 _TOLD_KINDS: Mapping[Kind, str] = {
     "duration": "period of time",
     "money": "sum of money",

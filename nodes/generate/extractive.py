@@ -18,6 +18,7 @@ from lexloop.nodes.generate.answerable import (
     probability_found,
     probability_there,
     read_features,
+    without_fact,
 )
 from lexloop.nodes.generate.quotables import ScoredQuotables, score_quotables
 from lexloop.nodes.generate.quoting import cite, quote_all
@@ -26,9 +27,8 @@ from lexloop.nodes.generate.writing import Writer, list_asked
 from lexloop.nodes.relevance import Query, query_of, query_of_part
 from lexloop.store.view import View
 
-MIN_NEAR, SURE = 0.1, 0.75
-"""The least probability that the documents answer for what comes near an answer to be shown; and
-that the best statement does for it alone to be quoted."""
+MIN_NEAR = 0.1
+"""The least probability that the documents answer for what comes near an answer to be shown."""
 EACH = 0.3
 """The least probability that a document's best statement answers for it to be quoted beside those
 of other documents."""
@@ -91,23 +91,25 @@ class ExtractiveGenerator:
             return drafted(ABSTENTION, lacks=lacks(asked, scored, self._sources))
         features = read_features(asked, scored.among_the_best, self._sources)
         there, answers = probability_there(features), probability_found(features)
-        sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
+        enough = answers >= self._least.passed
+        enough = enough or (any(asked.definitions) and not features.undefined)
         alone = units or question["called"] or any(asked.definitions)
         each = [] if alone else self._of_each(asked, scored, answers)
-        chosen = select(asked, scored, self._lengths, sure=sure, each=each)
+        chosen = select(asked, scored, self._lengths, enough=enough, each=each)
         if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [cite(item.passage, [item.said], n) for n, item in enumerate(nearest, 1)]
             return drafted(ABSTENTION, near=near, lacks=lacks(asked, scored, self._sources))
         # where lists answer as a whole, nothing stands beside them
-        whole = sure and any(list_asked(item, asked, self._sources) for item in chosen.best)
+        whole = enough and any(list_asked(item, asked, self._sources) for item in chosen.best)
         more = [] if whole else chosen.more
         draft = Writer(asked, self._sources, self._lengths.whole).write(chosen.best, more)
+        lacking = without_fact(asked, draft["answer"])
         return {
             **draft,
             "answers": answers,
-            "unanswered": self._unanswered(asked, passages),
+            "unanswered": [*dict.fromkeys([*lacking, *self._unanswered(asked, passages)])],
             "lacks": lacks(asked, scored, self._sources),
         }
 

@@ -11,15 +11,10 @@ from lexloop.core.types import BESIDE, DEFINING, Passage, PointedUnit
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
-from lexloop.models.reader import load_reader
 from lexloop.nodes.answering import answering
+from lexloop.nodes.reading import Stated, TitledSources, reads
 from lexloop.nodes.relevance import Query, Sources, defines, relevance
-from lexloop.store.view import View
 
-SHORTLIST = 8
-"""How many statements are read for each part of a question, the best by the other scores."""
-WORTH = 0.05
-"""What a log-odd of the reader counts beside the other scores."""
 TOKENS = 1.6
 _COPY = 0.85
 _DEFINES = 0.5
@@ -92,7 +87,9 @@ def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
     return inside and item.passage["document"] == unit["document"]
 
 
-def score_quotables(asked: Query, passages: list[Passage], sources: View) -> ScoredQuotables | None:
+def score_quotables(
+    asked: Query, passages: list[Passage], sources: TitledSources
+) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None when there is none."""
     quotables: list[Quotable] = []
     said: list[Statement] = []
@@ -113,49 +110,11 @@ def score_quotables(asked: Query, passages: list[Passage], sources: View) -> Sco
     for row, term in enumerate(asked.definitions):
         if term is not None:
             scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
-    if "English" in sources.languages():  # the reader reads no other
-        scores += WORTH * _read(asked, quotables, scores, sources)
-    return ScoredQuotables(quotables, vectors, scores)
-
-
-def _read(
-    asked: Query, items: Sequence[Quotable], scores: NDArray[np.float32], sources: View
-) -> NDArray[np.float32]:
-    """Return how well statements answer each part of a question, as log-odds of the reader.
-
-    Only the best of each part are read. The others are taken to answer no better than the worst
-    of these.
-
-    Args:
-        asked: The question.
-        items: The statements.
-        scores: What each is worth by a quicker measure, shape (parts, len(items)).
-        sources: Has titles and headings.
-
-    Returns:
-        Log-odds of shape (parts, len(items)).
-    """
-    found = np.empty_like(scores)
+    stated = [Stated(item.passage["document"], item.said, item.text) for item in quotables]
     for row, part in enumerate(asked.parts):
         question = asked.text if len(asked.parts) == 1 else part["text"]
-        best = np.argsort(-scores[row], kind="stable")[:SHORTLIST]
-        texts = [_with_headings(items[i], sources) for i in best.tolist()]
-        said = load_reader().read(question, texts)
-        found[row] = said.min()
-        found[row, best] = said
-    return found
-
-
-def _with_headings(item: Quotable, sources: View) -> str:
-    """Return a statement as it is read: its document's title, its headings, then its words."""
-    document, said = item.passage["document"], item.said
-    headings = [sources.titles.get(document, "")]
-    tree = sources.tree_of(document)
-    if tree is not None and (place := tree.at(said.start)) >= 0:
-        above = [place, *tree.above(place)]
-        headings += [tree.units[one].heading for one in reversed(above)]
-    told = dict.fromkeys(heading.strip(" .:") for heading in headings)
-    return ". ".join([*filter(None, told), item.text])
+        scores[row] += reads(question, stated, scores[row], sources)
+    return ScoredQuotables(quotables, vectors, scores)
 
 
 def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:

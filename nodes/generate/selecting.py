@@ -9,13 +9,10 @@ from lexloop.documents.text.quantities import facts
 from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike
 from lexloop.nodes.relevance import Query
 
-NEARLY_BEST = 0.9
-"""A further statement must score this share of the best one's."""
-LISTS_OF_DUTIES = 0.85
-"""A further list where all duties are asked for: half of them would be taken for the whole."""
-_LEAST = 0.3
-"""The share of the best one's score that a further passage must reach: below it nothing was found
-of what laws were asked."""
+NEARLY_BEST = 0.2
+"""By how much the score of a further item may be below the best one's, where several are asked."""
+LISTS_OF_DUTIES = 0.3
+"""The same of a further list where all duties are: half of them would be taken for the whole."""
 _LINK = re.compile(r"\b\w+://\S+")
 
 
@@ -40,47 +37,71 @@ def select(
     asked: Query,
     scored: ScoredQuotables,
     lengths: Lengths,
-    sure: bool = True,
+    enough: bool = True,
     each: Sequence[int] = (),
 ) -> Chosen:
-    """Return the best evidence for each part, then more that is nearly as good.
+    """Return the best evidence for each part, then what is worth standing beside it.
 
-    Where all duties are asked for, every list that is nearly as good is of the best. Where it is
-    not sure that the best answers, each further passage says what it has nearest to the question.
-    ``each`` are the places of statements by which other documents answer as well.
+    Where several things are asked for, that is what is nearly as good; where all duties are, every
+    such list is of the best. Where the best is not known to be enough, each further passage says
+    what it has nearest to the question.
+
+    Args:
+        asked: The question.
+        scored: The statements.
+        lengths: The most that is taken.
+        enough: Whether the best statements answer.
+        each: The places of statements by which other documents answer as well.
     """
-    duties = any(part["duties"] for part in asked.parts)
     chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.scores[row][i])
         _take_first(ranked, scored, chosen, lengths)
     for i in each:
         _take_first([i], scored, chosen, lengths)
-    ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.best[i])
-    top = float(scored.best.max())
     best = [*chosen]
-    if not sure:
-        # a document that has a passage so that it may answer, and does not, says nothing
-        found = (i.passage for i in scored.quotables if BESIDE not in i.passage["signals"])
-        of = {item["document"] for item in ([i.passage for i in best] if each else found)}
-        for i in _nearest_by_passage(scored, of):
-            if len(chosen) < lengths.statements and scored.best[i] >= _LEAST * top:
-                _take_first([i], scored, chosen, lengths)
-        return Chosen(best, chosen[len(best) :])
-    for i in ranked:
-        listed = scored.quotables[i].said.points > 0
-        if len(chosen) >= lengths.statements or scored.best[i] < LISTS_OF_DUTIES * top:
-            break
-        if duties if listed else scored.best[i] >= NEARLY_BEST * top:
-            _take_first([i], scored, chosen, lengths)
+    if enough:
+        _take_further(asked, scored, chosen, lengths)
+    else:
+        _take_nearest(scored, best if each else [], chosen, lengths)
     more = chosen[len(best) :]
+    if not enough:
+        return Chosen(best, more)
     best += [item for item in more if item.said.points]
-    if duties:  # in the order of the text
+    if any(part["duties"] for part in asked.parts):  # in the order of the text
         first = best[0].passage["document"] if best else ""
         best.sort(
             key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
         )
     return Chosen(best, [item for item in more if not item.said.points])
+
+
+def _take_further(
+    asked: Query, scored: ScoredQuotables, chosen: list[Quotable], lengths: Lengths
+) -> None:
+    """Take further items where several are asked for, and lists where all duties are."""
+    duties = any(part["duties"] for part in asked.parts)
+    several = any(part["several"] for part in asked.parts)
+    ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.best[i])
+    top = float(scored.best.max())
+    for i in ranked:
+        listed = scored.quotables[i].said.points > 0
+        if len(chosen) >= lengths.statements or scored.best[i] < top - LISTS_OF_DUTIES:
+            break
+        if duties if listed else several and scored.best[i] >= top - NEARLY_BEST:
+            _take_first([i], scored, chosen, lengths)
+
+
+def _take_nearest(
+    scored: ScoredQuotables, best: Sequence[Quotable], chosen: list[Quotable], lengths: Lengths
+) -> None:
+    """Take the best statement of each further passage, of the documents of the best ones if any."""
+    # a document that has a passage so that it may answer, and does not, says nothing
+    found = (i.passage for i in scored.quotables if BESIDE not in i.passage["signals"])
+    of = {passage["document"] for passage in ([i.passage for i in best] if best else found)}
+    for i in _nearest_by_passage(scored, of):
+        if len(chosen) < lengths.statements:
+            _take_first([i], scored, chosen, lengths)
 
 
 # carries, by benchmarks/rules.py, .19 of the GDPR's everyday answers found
