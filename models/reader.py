@@ -22,7 +22,7 @@ from lexloop.models.minilm import TOKENIZER, genuine_folder
 
 SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 MOST_TOKENS = 256
-"""The most word pieces of a question and a text together; what is longer is cut at the end."""
+"""The most word pieces of a question and a text together; the longer one is cut at its end."""
 _CACHED = 2048
 _REINSTALL = "Install Lexloop again: its file data/reader/model.onnx is missing or damaged."
 
@@ -45,7 +45,7 @@ class Reader:
         if not weights.is_file() or sha256_of(weights) != SHA256:
             raise DataError(f"The reader in {weights} is not the one that ships.", _REINSTALL)
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
-        self._tokenizer.enable_truncation(MOST_TOKENS, strategy="only_second")
+        self._tokenizer.enable_truncation(MOST_TOKENS)  # of the longer one
         self._tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(2, usable_threads())
@@ -65,7 +65,6 @@ class Reader:
         Raises:
             DeadlineExceeded: The time of the question is over.
         """
-        question = question[: MOST_TOKENS * 2]  # so that a text has room beside it
         return np.array([self._score(question, text) for text in texts], dtype=np.float32)
 
     def _score(self, question: str, text: str) -> float:

@@ -51,12 +51,12 @@ def reads(
         scores: What each is worth by a quicker measure, shape (len(stated),).
         sources: Has titles and headings.
     """
-    added = np.zeros(len(stated), dtype=np.float32)
-    if (known := sources.languages()) and "English" not in known:
-        return added
+    known = sources.languages()
+    if not stated or (known and "English" not in known):
+        return np.zeros(len(stated), dtype=np.float32)
     best = np.argsort(-scores, kind="stable")[:SHORTLIST]
     found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
-    added += found.min(initial=0.0)
+    added = np.full(len(stated), found.min(), dtype=np.float32)
     added[best] = found
     return WORTH * added
 

@@ -225,10 +225,10 @@ def test_the_language_that_is_liked_best_is_taken(header: str, chosen: str) -> N
     ("english", "german"),
     [
         (
-            "No attempt passed the evaluation; this is the best one. Not answered: Who pays? "
-            "300 is not in the cited text: The fine is 300 euros.",
-            "Kein Versuch hat die Prüfung bestanden; dies ist der beste. Nicht beantwortet: Who "
-            "pays? 300 steht nicht im zitierten Text: The fine is 300 euros.",
+            "None of 2 attempts passed the evaluation; this is the best one. Not answered: Who "
+            "pays? 300 is not in the cited text: The fine is 300 euros.",
+            "Keiner von 2 Versuchen hat die Prüfung bestanden; dies ist der beste. Nicht "
+            "beantwortet: Who pays? 300 steht nicht im zitierten Text: The fine is 300 euros.",
         ),
         (
             "sample: What comes nearest gives no sum of money.",
