@@ -40,10 +40,10 @@ class Stated(NamedTuple):
 def reads(
     question: str, stated: Sequence[Stated], scores: NDArray[np.float32], sources: TitledSources
 ) -> NDArray[np.float32]:
-    """Return what the reader adds to the scores of statements, shape (len(stated),).
+    """Return how well statements answer a question, as log-odds of shape (len(stated),).
 
     The best are read. The others are taken to answer no better than the worst of these. Where all
-    documents are in other languages than English nothing is added: the reader reads no other.
+    documents are in other languages than English all are 0: the reader reads no other.
 
     Args:
         question: One question.
@@ -51,14 +51,14 @@ def reads(
         scores: What each is worth by a quicker measure, shape (len(stated),).
         sources: Has titles and headings.
     """
-    known = sources.languages()
-    if not stated or (known and "English" not in known):
+    languages = sources.languages()
+    if not stated or (languages and "English" not in languages):
         return np.zeros(len(stated), dtype=np.float32)
     best = np.argsort(-scores, kind="stable")[:SHORTLIST]
     found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
-    added = np.full(len(stated), found.min(), dtype=np.float32)
-    added[best] = found
-    return WORTH * added
+    logits = np.full(len(stated), found.min(), dtype=np.float32)
+    logits[best] = found
+    return logits
 
 
 def _in_place(stated: Stated, sources: TitledSources) -> str:

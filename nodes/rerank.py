@@ -16,7 +16,7 @@ from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, P
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
-from lexloop.nodes.reading import Stated, TitledSources, reads
+from lexloop.nodes.reading import WORTH, Stated, TitledSources, reads
 from lexloop.nodes.relevance import Query, query_of, relevance
 
 _SUPPORT_OF = 5
@@ -242,7 +242,7 @@ class FeatureReranker:
         places = [i for i, _ in found]
         if found:
             stated = [one for _, one in found]
-            total[places] += reads(asked.text, stated, total[places], self._sources)
+            total[places] += WORTH * reads(asked.text, stated, total[places], self._sources)
         read: list[float] = total.tolist()
         return read
 

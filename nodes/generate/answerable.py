@@ -25,6 +25,7 @@ class AnswerabilityFeatures:
     # by how much that statement's score lies over the mean of those not like it; over all parts
     own: float
     over: float
+    read: float  # a tenth of what the reader makes of the best statements, log-odds; over all parts
     first: float  # the highest cosine of a statement of the first passage with the question
     unknown: float  # how many of the question's terms the documents do not know, up to 3, over 3
     foreign: float  # whether a name or section number in the question is unknown to the documents
@@ -46,9 +47,11 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
         _stands_out(*part, evidence) for part in zip(asked.terms, scored.scores, strict=True)
     ]
     own, over = np.mean(stands_out, axis=0).tolist()
+    best = scored.scores.argmax(axis=1)
     return AnswerabilityFeatures(
         own=own,
         over=over,
+        read=float(scored.read[np.arange(len(best)), best].mean()) / 10,
         first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(

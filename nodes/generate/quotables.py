@@ -12,7 +12,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import answering
-from lexloop.nodes.reading import Stated, TitledSources, reads
+from lexloop.nodes.reading import WORTH, Stated, TitledSources, reads
 from lexloop.nodes.relevance import Query, Sources, defines, relevance
 
 TOKENS = 1.6
@@ -50,11 +50,19 @@ class Quotable:
 
 @dataclass(frozen=True)
 class ScoredQuotables:
-    """The quotable statements of the passages; ``scores`` has shape (parts, quotables)."""
+    """The quotable statements of the passages.
+
+    Args:
+        quotables: The statements.
+        vectors: Their unit vectors, shape (quotables, dimension).
+        scores: What each is worth for each part of the question, shape (parts, quotables).
+        read: What the reader makes of it, log-odds of the same shape.
+    """
 
     quotables: list[Quotable]
     vectors: Vectors
     scores: NDArray[np.float32]
+    read: NDArray[np.float32]
 
     @property
     def best(self) -> NDArray[np.float32]:
@@ -78,7 +86,10 @@ class ScoredQuotables:
     def only(self, kept: list[int]) -> "ScoredQuotables":
         """Return the statements at some places."""
         return ScoredQuotables(
-            [self.quotables[i] for i in kept], self.vectors[kept], self.scores[:, kept]
+            [self.quotables[i] for i in kept],
+            self.vectors[kept],
+            self.scores[:, kept],
+            self.read[:, kept],
         )
 
 
@@ -111,10 +122,11 @@ def score_quotables(
         if term is not None:
             scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
     stated = [Stated(item.passage["document"], item.said, item.text) for item in quotables]
+    read = np.zeros_like(scores)
     for row, part in enumerate(asked.parts):
         question = asked.text if len(asked.parts) == 1 else part["text"]
-        scores[row] += reads(question, stated, scores[row], sources)
-    return ScoredQuotables(quotables, vectors, scores)
+        read[row] = reads(question, stated, scores[row], sources)
+    return ScoredQuotables(quotables, vectors, scores + WORTH * read, read)
 
 
 def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:

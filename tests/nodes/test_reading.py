@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes import reading
-from lexloop.nodes.reading import SHORTLIST, WORTH, Stated, reads
+from lexloop.nodes.reading import SHORTLIST, Stated, reads
 from lexloop.store.view import View
 
 KEEPING = "A dog is kept in a kennel of two rooms, and a cat is not."
@@ -47,12 +47,12 @@ def stated_in(view: View) -> list[Stated]:
 def test_a_statement_is_read_behind_its_title_and_headings(counting: Counting) -> None:
     view = view_of(Document("law.md", "Dog Act", LAW), embedder=load_minilm())
     stated = stated_in(view)
-    added = reads("Who pays?", stated, np.zeros(len(stated), dtype=np.float32), view)
+    read = reads("Who pays?", stated, np.zeros(len(stated), dtype=np.float32), view)
     [(question, texts)] = counting.given
     assert question == "Who pays?"
     told = (f"Keeping. {KEEPING}", f"Feeding. {FEEDING}")
     assert texts == [f"Dog Act. Kennels. {one}" for one in told]
-    assert added.tolist() == pytest.approx([WORTH * len(text) for text in texts])
+    assert read.tolist() == [len(text) for text in texts]
 
 
 def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
@@ -62,11 +62,11 @@ def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
     first = stated_in(view)[0]
     stated = [first._replace(text="x" * n) for n in range(1, SHORTLIST + 3)]
     scores = np.arange(len(stated), dtype=np.float32)  # the last are the best
-    added = reads("Who pays?", stated, scores, view) / WORTH
+    read = reads("Who pays?", stated, scores, view)
     [(_, texts)] = counting.given
     assert len(texts) == SHORTLIST
-    assert added[:2].tolist() == pytest.approx([min(map(len, texts))] * 2)
-    assert added[2:].tolist() == pytest.approx(sorted(map(len, texts)))
+    assert read[:2].tolist() == [min(map(len, texts))] * 2
+    assert read[2:].tolist() == sorted(map(len, texts))
 
 
 def test_what_is_in_other_languages_is_not_read(counting: Counting) -> None:
