@@ -248,11 +248,11 @@ def test_the_language_that_is_liked_best_is_taken(header: str, chosen: str) -> N
         ("There is no such law here.", "There is no such law here."),
         (
             "The question seems to be in German, and the documents are in English. This answer "
-            "did not pass the evaluation. Not found in the passages: Women have a selection rate of "
-            "47% and an impact ratio of 0.979.",
-            "Die Frage scheint auf Deutsch gestellt zu sein, die Dokumente sind auf Englisch. Diese "
-            "Antwort hat die Prüfung nicht bestanden. Nicht in den Stellen gefunden: Women have a "
-            "selection rate of 47% and an impact ratio of 0.979.",
+            "did not pass the evaluation. Not found in the passages: Women have a selection rate "
+            "of 47% and an impact ratio of 0.979.",
+            "Die Frage scheint auf Deutsch gestellt zu sein, die Dokumente sind auf Englisch. "
+            "Diese Antwort hat die Prüfung nicht bestanden. Nicht in den Stellen gefunden: Women "
+            "have a selection rate of 47% and an impact ratio of 0.979.",
         ),
         (
             "No document could be read (bad.pdf: It is empty.; b.txt: It is a link.).",
