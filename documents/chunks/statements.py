@@ -207,7 +207,7 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
 
     They are a sentence of a unit; it may have no other words, in this sentence or below.
     """
-    if kind == "row" or (alone and kind in ITEMS):
+    if kind == "row" or (alone and (kind in ITEMS or kind == "provision")):
         return False
     said = unnumbered(words)
     if said.endswith("?"):

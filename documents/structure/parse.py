@@ -19,6 +19,7 @@ from lexloop.documents.structure.markers import (
     title_heading,
 )
 from lexloop.documents.structure.outline import (
+    SAYS,
     Heading,
     LogicalLine,
     Outline,
@@ -48,7 +49,6 @@ _AMENDMENT = re.compile(
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _WITHIN = re.compile(r"[:;.,—–)](?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
 """Where a number may begin within a line."""
-_SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FEWEST_MARKED = 3
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
@@ -250,7 +250,7 @@ class _Parser:
         """Return whether the words behind a number are the heading of the line or list below."""
         title, below = line.text[own.end :], self._lines[number + 1 : number + 3]
         named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
-        if not (named and line.short and below) or _SAYS.search(title):
+        if not (named and line.short and below) or SAYS.search(title):
             return False
         first, *second = ([*list_markers(one.text)] for one in below)
         if any(marker.style[0] != "(" for marker in first):
@@ -318,6 +318,7 @@ class _Builder:
         """Return the tree; nothing can be added afterwards."""
         self._close(0)
         _part_annexes(self._opened)
+        _unhead(self._opened)
         units: list[Unit] = []
         for e in self._opened:
             span = (e.start, max(e.body, e.start), e.end)
@@ -366,7 +367,8 @@ class _Builder:
         if rank >= 0 and heading.style != self._outline.provisions:
             kind = "annex" if heading.style == "annex" else "part"
         start, named = line.start, heading.text
-        if self._pending is not None and heading.sole and not named:
+        headed = heading.sole and not named and self._outline.headed
+        if self._pending is not None and headed:
             start, named, self._pending = self._pending.start, self._pending.text, None
         elif self._pending is not None:
             self._crossheading(self._pending)
@@ -374,6 +376,9 @@ class _Builder:
         label = _heading_label(self._outline, heading, kind, self.stack)
         entry = OpenUnit(kind, label, heading.style, heading.value, heading.number)
         entry.heading, entry.start, entry.body = named, start, body
+        if named and named in line.text:
+            entry.ended = line.ended
+            entry.said = _offset(line, line.text.index(named))
         entry.bare = heading.sole and not named and body >= end
         self.numbered |= heading.sole and kind == "provision"
         entry.rank, entry.level, entry.divides = rank, heading.level, True
@@ -672,6 +677,22 @@ class _Builder:
     def _note_problem(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
             self._problems.append(f"{what}.")
+
+
+def _unhead(opened: Sequence[OpenUnit]) -> None:
+    """Make the words behind a number the text of a provision that has no other text.
+
+    They are its heading where they say nothing. A document may consist of such provisions; else
+    the words end as a sentence does.
+    """
+    holding = {e.parent for e in opened}
+    provisions = [e for e in opened if e.kind == "provision" and e.number]
+    bare = [e for e in provisions if e.said >= 0 and e.place not in holding and e.body >= e.end]
+    saying = [e for e in bare if SAYS.search(e.heading)]
+    most = 2 * len(saying) > len(provisions)
+    for e in bare if most else saying:
+        if most or e.ended:
+            e.heading, e.body = "", e.said
 
 
 def _part_annexes(opened: Sequence[OpenUnit]) -> None:
