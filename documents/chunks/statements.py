@@ -14,6 +14,7 @@ from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
+from lexloop.documents.text.abbreviations import Abbreviations
 from lexloop.documents.text.tokens import sentence_spans
 
 Span = tuple[int, int]
@@ -71,12 +72,13 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
     named: dict[int, Span] = {}
+    seen = Abbreviations(text)
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
             columns[unit.parent] = cells(text[unit.start : unit.end])
             named[unit.parent] = unit.start, unit.end
-        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
+        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text, seen)
         within = above if unit.kind in ITEMS and place in items.get(unit.parent, ()) else ()
         if sentences and tree.leads(place, text):
             lead = sentences.pop()
@@ -143,7 +145,7 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
     before = siblings[at - 1] if at else parent
     if before < 0 or tree.units[before].kind in _SILENT:
         return None
-    sentences = _own_sentences(tree, before, text)
+    sentences = _own_sentences(tree, before, text, Abbreviations(text))
     if not sentences:
         return None
     start, end = sentences[-1]
@@ -162,7 +164,7 @@ def unnumbered(text: str) -> str:
     return flat[at:].lstrip()
 
 
-def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
+def _own_sentences(tree: Tree, place: int, text: str, seen: Abbreviations) -> list[Span]:
     """Return the sentences of a unit's own words; a row is one."""
     unit, end = tree.units[place], tree.own_end(place)
     own = text[unit.body : end]
@@ -172,7 +174,7 @@ def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
         begin = unit.body + len(own) - len(own.lstrip())
         return [(begin, unit.body + len(own.rstrip()))]
     # the line ends within a unit are those of wrapping
-    spans = sentence_spans(own.replace("\n", " "))
+    spans = sentence_spans(own.replace("\n", " "), seen)
     open_ended = bool(tree.children(place))
     return [(unit.body + a, unit.body + b) for a, b in _headed(own, spans, open_ended)]
 
