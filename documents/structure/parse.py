@@ -29,9 +29,9 @@ from lexloop.documents.structure.outline import (
     is_ruler,
     logical_lines,
 )
+from lexloop.documents.structure.recitals import first_within, opens_recitals, run_of_recitals
 from lexloop.documents.structure.tree import ITEMS, LEADS, Kind, Tree, Unit
 
-_WHEREAS = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
 _CLOSING = re.compile(
     r"Done at [A-Z]|IN WITNESS WHEREOF|In witness whereof|For the (?:European )?Parliament$"
     r"|END OF (?:THE |THIS )?(?:TERMS|AGREEMENT|CONTRACT|LICEN[CS]E|ACT|DOCUMENT|POLICY)\b"
@@ -84,6 +84,7 @@ class _Parser:
         numbered = (place for place, heading in outline.headings.items() if heading.number)
         self._first = min(numbered, default=len(lines))
         self._whereas = False
+        self._recitals = run_of_recitals(lines, self._first, outline.contents)
         self._marked = sum(h.level > 0 and "." in h.number for h in outline.headings.values())
         self._number = ""  # of the last heading
         self._counted = {
@@ -120,17 +121,16 @@ class _Parser:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
         self._whereas = self._whereas and not self._builder.recited
+        if number < self._first and opens_recitals(heading.text):
+            self._whereas = True
         self._builder.heading(line, heading, body, end)
         self._number = heading.number
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 
     def _body(self, number: int, line: LogicalLine) -> None:
-        if number < self._first:
-            if _WHEREAS.match(line.text):
-                self._whereas = not self._builder.recited
-            elif self._whereas and not self._builder.numbered and self._recital(number, line):
-                return
+        if number < self._first and self._recites(number, line):
+            return
         begun = number > self._first or self._builder.numbered
         if self._builder.within == "closing" or (begun and _CLOSING.match(line.text)):
             self._builder.add_to("closing", line)
@@ -145,15 +145,29 @@ class _Parser:
         else:
             self._listed_or_text(number, line, 0)
 
-    def _recital(self, number: int, line: LogicalLine) -> bool:
-        """Open a recital, and return whether the line begins one."""
+    def _recites(self, number: int, line: LogicalLine) -> bool:
+        """Open a recital, and return whether the line begins or holds one."""
+        at = 0
+        if opens_recitals(line.text):
+            self._whereas, at = not self._builder.recited, first_within(line.text)
+            if not at:
+                return False
+        self._whereas |= number == self._recitals
+        if not self._whereas or self._builder.numbered:
+            return False
+        if at:
+            self._builder.text(line, 0)
+        return self._recital(number, line, at)
+
+    def _recital(self, number: int, line: LogicalLine, at: int) -> bool:
+        """Open a recital at a place of a line, and return whether one begins there."""
         styles = {"(1)", "(A)", "(a)", "A.", *(["1."] if self._outline.provisions else [])}
-        markers = [marker for marker in list_markers(line.text) if marker.style in styles]
+        markers = [marker for marker in list_markers(line.text, at) if marker.style in styles]
         if any(marker.value == 1 for marker in markers):  # one alone counts nothing
             ahead = self._lines[number + 1 : number + _AHEAD]
             second = {m.style for e in ahead for m in list_markers(e.text) if m.value == 2}
             markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
-        return bool(markers) and self._builder.recital(line, markers)
+        return bool(markers) and self._builder.recital(line, markers, at)
 
     def _listed_or_text(self, number: int, line: LogicalLine, at: int) -> None:
         """Add a list item, with those that begin on its line, a definition, or text."""
@@ -458,16 +472,25 @@ class _Builder:
             return "definition"
         return "paragraph" if within == "provision" else "point"
 
-    def recital(self, line: LogicalLine, markers: Sequence[Marker]) -> bool:
-        """Open a recital if its number is the next, and return whether it was."""
+    def recital(self, line: LogicalLine, markers: Sequence[Marker], at: int) -> bool:
+        """Open a recital if its number is the next, and return whether it was.
+
+        ``at`` is where it begins in its line, of which the rest has been added.
+        """
         last = next((entry for entry in self.stack if entry.kind == "recital"), None)
         for marker in markers:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
                 self.recited = True
+                if at:
+                    self._reached = _offset(line, at)
                 self._close(self._depth_of("recital", "text"))
                 entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
-                entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
+                entry.number, entry.start, entry.leads = (
+                    marker.number,
+                    _offset(line, at),
+                    line.leads,
+                )
                 self._push(entry, line.end)
                 return True
         return False
