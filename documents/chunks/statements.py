@@ -46,6 +46,7 @@ class Statement:
         own: Its own words likewise; the cells of a row, each with the name of its column; of a list
             its heading and the words that its points complete.
         points: The number of a list's points; 0 for what is no list.
+        notes: The spans of the footnotes that hang on it, which may except from what it says.
     """
 
     start: int
@@ -55,6 +56,7 @@ class Statement:
     lead: str
     own: str
     points: int = 0
+    notes: tuple[Span, ...] = ()
 
     @property
     def text(self) -> str:
@@ -67,6 +69,12 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
     """
+    for one in _statements(tree, text):
+        notes = tree.notes_of(one.start, one.end) if tree.notes else ()
+        yield replace(one, notes=notes) if notes else one
+
+
+def _statements(tree: Tree, text: str) -> Iterator[Statement]:
     text = narrowed(text)
     leads: list[tuple[Span, ...]] = []
     items: dict[int, set[int]] = {}
@@ -209,7 +217,7 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
 
     They are a sentence of a unit; it may have no other words, in this sentence or below.
     """
-    if kind == "row" or (alone and (kind in ITEMS or kind == "provision")):
+    if kind in ("row", "note") or (alone and (kind in ITEMS or kind == "provision")):
         return False
     said = unnumbered(words)
     if said.endswith("?"):
@@ -263,6 +271,10 @@ def statements_text(found: Sequence[Statement]) -> str:
 def statements_in(text: str) -> list[Statement]:
     """Return the statements that ``statements_text`` wrote."""
     return [
-        Statement(start, end, tuple((a, b) for a, b in leads), *rest)
-        for start, end, leads, *rest in json.loads(text)
+        Statement(start, end, _spans(leads), label, lead, own, points, _spans(notes))
+        for start, end, leads, label, lead, own, points, notes in json.loads(text)
     ]
+
+
+def _spans(held: Sequence[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in held)

@@ -1,7 +1,9 @@
 """Parsing of documents into trees: headings, and between them lists, definitions and tables."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 
@@ -30,7 +32,7 @@ from lexloop.documents.structure.outline import (
     logical_lines,
 )
 from lexloop.documents.structure.recitals import first_within, opens_recitals, run_of_recitals
-from lexloop.documents.structure.tree import ITEMS, LEADS, Kind, Tree, Unit
+from lexloop.documents.structure.tree import ITEMS, LEADS, Hung, Kind, Tree, Unit
 
 _CLOSING = re.compile(
     r"Done at [A-Z]|IN WITNESS WHEREOF|In witness whereof|For the (?:European )?Parliament$"
@@ -62,24 +64,45 @@ _TOPIC = re.compile(
 _PARAGRAPHED = ("schedule", "appendix")
 
 
-def parse(text: str, headings: Sequence[tuple[int, int]] = (), paged: bool = False) -> Tree:
+def parse(
+    text: str,
+    headings: Sequence[tuple[int, int]] = (),
+    paged: bool = False,
+    notes: Sequence[Hung] = (),
+) -> Tree:
     """Return the tree of a document, in time linear in its length.
 
     Args:
         text: The whole text.
         headings: Those that the format itself marks: offset of the line, and level from 1.
         paged: Whether the format has pages, so that a line beginning with ``#`` is no heading.
+        notes: The footnotes that the format itself marks, by where they hang.
     """
     text = narrowed(text)
     lines = logical_lines(text, dict(headings), paged)
-    return _Parser(lines, find_outline(lines, text)).tree()
+    tree = _Parser(lines, find_outline(lines, text), notes).tree()
+    return _hung(tree, notes) if notes else tree
+
+
+def _hung(tree: Tree, notes: Sequence[Hung]) -> Tree:
+    """Return a tree with its footnotes, each labelled as what it hangs on is."""
+    units = list(tree.units)
+    for at, start, _ in notes:
+        place, around = tree.at(start), tree.at(at - 1)
+        if place >= 0 and around >= 0 and units[place].kind == "note":
+            units[place] = replace(units[place], label=units[around].label)
+    return replace(tree, units=tuple(units), notes=tuple(sorted(notes)))
 
 
 class _Parser:
     """One pass over the lines of one document."""
 
-    def __init__(self, lines: Sequence[LogicalLine], outline: Outline) -> None:
+    def __init__(
+        self, lines: Sequence[LogicalLine], outline: Outline, notes: Sequence[Hung]
+    ) -> None:
         self._lines, self._outline = lines, outline
+        self._notes = sorted((start, end) for _, start, end in notes)
+        self._noted = 0  # where the last footnote ends
         self._builder = _Builder(outline)
         numbered = (place for place, heading in outline.headings.items() if heading.number)
         self._first = min(numbered, default=len(lines))
@@ -131,6 +154,8 @@ class _Parser:
     def _body(self, number: int, line: LogicalLine) -> None:
         if number < self._first and self._recites(number, line):
             return
+        if self._is_note(line):
+            return
         begun = number > self._first or self._builder.numbered
         if self._builder.within == "closing" or (begun and _CLOSING.match(line.text)):
             self._builder.add_to("closing", line)
@@ -144,6 +169,17 @@ class _Parser:
                 self._listed_or_text(number, line, begin)
         else:
             self._listed_or_text(number, line, 0)
+
+    def _is_note(self, line: LogicalLine) -> bool:
+        """Open a footnote that begins in a line, or go on with one, and return whether it does."""
+        at = bisect_left(self._notes, (line.start, 0))
+        begun = self._notes[at : at + 1] if self._notes else []
+        if begun and begun[0][0] < line.end:
+            start, self._noted = begun[0]
+            self._builder.footnote(line, start)
+        elif line.end <= self._noted:
+            self._builder.footnote(line)
+        return line.end <= self._noted
 
     def _recites(self, number: int, line: LogicalLine) -> bool:
         """Open a recital, and return whether the line begins or holds one."""
@@ -584,6 +620,14 @@ class _Builder:
         label = f"{word.capitalize()} {number}" if number else self._label
         entry = OpenUnit("note", label, number=number, start=line.start, leads=line.leads)
         self._push(entry, line.end)
+
+    def footnote(self, line: LogicalLine, body: int = -1) -> None:
+        """Open a footnote whose text begins at ``body``, or go on with the one that is open."""
+        if body >= 0 or self.within != "note":
+            self.note(line, "", "")
+            self.stack[-1].body = body
+        else:
+            self._reached = line.end
 
     def exception(self, line: LogicalLine, number: str) -> None:
         """Open the exceptions of a provision."""
