@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
-from itertools import accumulate, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 
 from lexloop.core.folding import narrowed
 from lexloop.core.types import Chunk
@@ -15,7 +15,7 @@ from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
 from lexloop.documents.text.abbreviations import Abbreviations
-from lexloop.documents.text.tokens import sentence_spans
+from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans
 
 Span = tuple[int, int]
 """Start and end in code points of the document's text, half-open."""
@@ -27,6 +27,10 @@ _VERB = re.compile(
     r"|counts?|refers?|provides?|(?-i:end))\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"(?:What|Who|When|Where|Why|How|Which|Whether)\b[^,;:?]*$")
+"""The beginning of a heading that asks, without a mark: "What is not a boat."."""
+_DETERMINERS = frozenset("the a an its their his her every each all any it them once twice".split())
+_LINKS = STOP_WORDS | frozenset("within without upon per regarding concerning".split())
 _LABEL_WORDS = 8
 _SMALL_WORD = 4
 """The most letters of a word that a title may have in small letters."""
@@ -104,9 +108,12 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
             heading = "" if spans else _heading(tree, place)
             own = f"{heading} {said}" if heading else said
             yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
+        alone = len(sentences) == 1 and not tree.children(place)
+        written = [text[slice(*one)] for one in sentences]
+        labelled = bool(written) and _is_label(written[0], unit.kind, alone)
+        labelled = labelled and not (len(written) > 1 and all(map(_is_curt, written[:2])))
         for number, (start, end) in enumerate(sentences):
-            alone = len(sentences) == 1 and not tree.children(place)
-            if not number and _is_label(text[start:end], unit.kind, alone):
+            if not number and labelled:
                 continue
             spans = within if not number else ()
             if unit.kind == "row" and unit.parent in named:
@@ -204,12 +211,17 @@ def _headed(own: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
 
 def _is_topic(words: str) -> bool:
     """Return whether words are a few capitalised ones that state nothing: "Governing Law."."""
-    said = re.findall(r"[^\W\d_]+", unnumbered(words))
-    if not 0 < len(said) <= _LABEL_WORDS or not words.rstrip().endswith("."):
+    return words.rstrip().endswith(".") and _is_titled(unnumbered(words))
+
+
+def _is_titled(said: str) -> bool:
+    """Return whether a few words are written as a title is and state nothing."""
+    found = re.findall(r"[^\W\d_]+", said)
+    if not 0 < len(found) <= _LABEL_WORDS:
         return False
-    headed = all(word[0].isupper() for word in said if len(word) > _SMALL_WORD)
-    ends = said[0][0].isupper() and said[-1][0].isupper()
-    return headed and ends and not _VERB.search(words)
+    headed = all(word[0].isupper() for word in found if len(word) > _SMALL_WORD)
+    ends = found[0][0].isupper() and found[-1][0].isupper()
+    return headed and ends and not _VERB.search(said)
 
 
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
@@ -217,19 +229,38 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
 
     They are a sentence of a unit; it may have no other words, in this sentence or below.
     """
-    if kind in ("row", "note") or (alone and (kind in ITEMS or kind == "provision")):
+    if kind == "row" or (alone and (kind in ITEMS or kind == "provision")):
         return False
     said = unnumbered(words)
+    count = len(re.findall(r"[^\W\d_]+", said))
     if said.endswith("?"):
         return False  # what follows answers it
-    if alone and said.endswith(".") and said.count(" ") > 1:
-        return False
-    if kind in ITEMS and said[:1].islower():
+    if _ASKS.match(said) and count <= _LABEL_WORDS:
+        return True
+    whole = alone and said.endswith(".") and said.count(" ") > 1
+    if whole or (kind in ITEMS and said[:1].islower()):
         return False  # it goes on with the words that lead into it
-    count = len(re.findall(r"[^\W\d_]+", said))
-    return count < 2 or (
-        count <= _LABEL_WORDS and not re.search(r"\d", said) and not _VERB.search(said)
+    if count < 2 or count > _LABEL_WORDS or re.search(r"\d", said):
+        return count < 2
+    return _is_titled(said) or not (_VERB.search(said) or _has_object(said))
+
+
+def _is_curt(words: str) -> bool:
+    """Return whether words that are no title say something without a verb: "No dogs."."""
+    said = unnumbered(words)
+    titled = _is_titled(said) or _ASKS.match(said) is not None
+    return (
+        " " in said and said.endswith(".") and not titled and _is_label(words, "text", alone=False)
     )
+
+
+def _has_object(said: str) -> bool:
+    """Return whether a verb shows by what stands behind it: "keeps the minutes"; not "of the".
+
+    No small word leads to it.
+    """
+    found = re.findall(r"[^\W\d_]+", said) if not said.endswith(":") else []
+    return any(b in _DETERMINERS and a.lower() not in _LINKS for a, b in pairwise(found))
 
 
 def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
