@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -410,6 +410,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
     doubtful: dict[int, Heading] = {}
+    apart: set[int] = set()
     counted: dict[int, Marker] = {}
     taken = -1
     for number, line in enumerate(lines):
@@ -420,12 +421,14 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         heading = _heading(line, before, following, counted) or lettered.get(number)
         if heading is None and (marker := word_marker(line.text)) and marker.end == len(line.text):
             doubtful[number] = _worded(line, marker, following)
+            if before is not None and text.count("\n", before.end, line.start) > 1:
+                apart.add(number)
         if heading is not None:
             if not headings and heading.style == "annex" and "." in heading.number:
                 continue  # what the file itself is filed as: no annex is the first of its document
             headings[number] = heading
             taken = number + heading.title
-    headings = _filled(_valued(headings), doubtful)
+    headings = _filled(_valued(headings), doubtful, apart)
     words = Counter(h.style for h in headings.values() if h.style in _ORDER)
     order = _ordered(headings, words)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
@@ -477,10 +480,13 @@ def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
     return valued
 
 
-def _filled(headings: dict[int, Heading], doubtful: Mapping[int, Heading]) -> dict[int, Heading]:
+def _filled(
+    headings: dict[int, Heading], doubtful: Mapping[int, Heading], apart: Container[int]
+) -> dict[int, Heading]:
     """Return headings with those doubtful ones that are just what is missing between them.
 
-    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference.
+    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference. One
+    behind a blank line, ``apart``, may be the first of its kind.
     """
     every = sorted({**_valued(doubtful), **headings}.items())
     after: dict[int, float] = {}
@@ -493,7 +499,8 @@ def _filled(headings: dict[int, Heading], doubtful: Mapping[int, Heading]) -> di
     filled: dict[int, Heading] = {}
     last: dict[str, float] = {}
     for line, heading in every:
-        if line in headings or last.get(heading.style, -1.0) + 1 == heading.value < after[line]:
+        before = last.get(heading.style, 0.0 if line in apart else -1.0)
+        if line in headings or before + 1 == heading.value < after[line]:
             filled[line] = heading
             last[heading.style] = heading.value
     return filled
@@ -573,7 +580,8 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading
     named = word_marker(following[0].text) if word == "annex" and following else None
-    source = named is not None and named.style in _PROVISION_WORDS and len(following[0].text) <= 30
+    source = named is not None and named.style in _PROVISION_WORDS
+    source = source and named is not None and named.end == len(following[0].text.rstrip(")]. "))
     title = next(iter(following[int(source) :]), None)
     titled = title is not None and _titles(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""

@@ -52,6 +52,7 @@ _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _WITHIN = re.compile(r"[:;.,—–)](?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
 """Where a number may begin within a line."""
 _FEWEST_MARKED = 3
+_BELOW = 5
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
@@ -273,7 +274,16 @@ class _Parser:
         elif not at and self._heads_next(number, line):
             self._builder.pending(line)
         else:
-            self._builder.text(line, at)
+            self._builder.text(line, at, self._next_markers(number))
+
+    def _next_markers(self, number: int) -> Sequence[Marker]:
+        """Return the readings of the next number below a line, if no heading comes before it."""
+        for place in range(number + 1, min(number + _BELOW, len(self._lines))):
+            if place in self._outline.headings:
+                break
+            if markers := list_markers(self._lines[place].text):
+                return markers
+        return ()
 
     def _names_table(self, number: int, line: LogicalLine) -> bool:
         """Return whether a line is the caption of the table right above it, and of none below."""
@@ -540,8 +550,11 @@ class _Builder:
         entry.leads = line.leads
         self._push(entry, line.end)
 
-    def text(self, line: LogicalLine, at: int) -> None:
-        """Add unnumbered text: to a unit that has none yet, or as a unit of its own."""
+    def text(self, line: LogicalLine, at: int, following: Sequence[Marker] = ()) -> None:
+        """Add unnumbered text: to a unit that has none yet, or as a unit of its own.
+
+        It ends no list in an item with which the number below, read as ``following``, goes on.
+        """
         self._flush()
         top = self.stack[-1] if self.stack else None
         if top is not None and top.bare and self._depth_at(line) == len(self.stack):
@@ -553,7 +566,7 @@ class _Builder:
         depth = min(recital, self._depth_for_text(line))  # "HAVE ADOPTED THIS DIRECTIVE:"
         if depth < len(self.stack) and _TOPIC.match(line.text):
             depth = min(depth, self._depth_of("paragraph", "point"))
-        self._close(depth)
+        self._close(max(depth, self._depth_to_go_on(following)))
         self._push(
             OpenUnit("text", self._label, start=_offset(line, at), leads=line.leads), line.end
         )
@@ -725,6 +738,15 @@ class _Builder:
                 break
             depth -= 1
         return depth
+
+    def _depth_to_go_on(self, following: Sequence[Marker]) -> int:
+        """Return how many units stay open where a number is to go on with a list in an item."""
+        for depth in range(len(self.stack) - 1, 0, -1):
+            entry, within = self.stack[depth], self.stack[depth - 1].kind
+            steps = (m.value - entry.value for m in following if m.style == entry.style)
+            if within in ITEMS and entry.number and any(0 < step <= 1 for step in steps):
+                return depth
+        return 0
 
     def _check_order(self, entry: OpenUnit) -> None:
         """Record a provision or part that does not follow the one before it."""
