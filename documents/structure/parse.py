@@ -286,12 +286,16 @@ class _Parser:
         return ()
 
     def _names_table(self, number: int, line: LogicalLine) -> bool:
-        """Return whether a line is the caption of the table right above it, and of none below."""
+        """Return whether a line is the caption of the table right above it, and of none below.
+
+        Between two tables it is that of the one it stands closer to.
+        """
         below = self._lines[number + 1 : number + 2]
         found = caption(line.text) if not line.row and self._builder.unnamed_table else None
         if found is None or line.ended or found[1][:1].islower():
             return False
-        return not any(one.row for one in below)
+        joined = line.start - self._lines[number - 1].end == 1
+        return not any(one.row and not (joined and one.start - line.end > 1) for one in below)
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Return whether a short line is the heading of the numbered provision on the next."""
@@ -366,7 +370,7 @@ class _Builder:
         self._problems: list[str] = []
         self._last: dict[tuple[str, str], tuple[float, str]] = {}
         self._pending: LogicalLine | None = None
-        self._last_text = ""
+        self._last_text = self._text_before = ""
         self._annex_count = 0.0
         self._reached = 0
         self.before: LogicalLine | None = None
@@ -570,7 +574,7 @@ class _Builder:
         self._push(
             OpenUnit("text", self._label, start=_offset(line, at), leads=line.leads), line.end
         )
-        self._last_text = line.text
+        self._text_before, self._last_text = self._last_text, line.text
 
     def pending(self, line: LogicalLine) -> None:
         """Hold back a line that may be the heading of what comes next."""
@@ -583,6 +587,8 @@ class _Builder:
             self._reached = line.end
             return
         depth = self._depth_of("table")
+        if depth < len(self.stack) and self._differs(line):
+            self._close(depth)
         kind: Kind = "columns" if depth == len(self.stack) else "row"
         key = ""
         if kind == "columns":
@@ -593,6 +599,14 @@ class _Builder:
         label = f"{self._label}, row {key}" if self._label and key else self._label
         self._push(OpenUnit(kind, label, number=key, start=line.start), line.end)
 
+    def _differs(self, line: LogicalLine) -> bool:
+        """Return whether a row begins another table: it stands apart, with other columns."""
+        before = self.before
+        if before is None or not before.row or self.within != "row":
+            return False
+        apart = line.start - before.end > 1
+        return apart and len(cells(before.text)) != len(cells(line.text))
+
     def _open_table(self, line: LogicalLine) -> None:
         """Open a table; the line above it that counts it becomes its caption."""
         self._flush()
@@ -601,12 +615,28 @@ class _Builder:
         if top is not None and top.divides and top.place == len(self._opened) - 1:
             written = top.heading
         found = caption(written)
+        if found is None and written:
+            found = self._two_lines(written)
+            top = self.stack[-1] if found else top
         if top is not None and found is not None:
             top.number, top.heading = found
             top.kind, top.label, top.divides = "table", f"Table {top.number}", False
             return
         self._close_flat()
         self._push(OpenUnit("table", self._label, start=line.start), line.end)
+
+    def _two_lines(self, title: str) -> tuple[str, str] | None:
+        """Return number and heading of a table that two lines name, joined; None if they do not."""
+        *_, above, below = [None, None, *self._opened[-2:]]
+        if above is None or below is None or above.kind != "text" or above.parent != below.parent:
+            return None
+        found = caption(self._text_before)
+        if found is None or found[1] or above.end <= above.start:
+            return None
+        self._close(len(self.stack) - 1)
+        del self._opened[-1]
+        self.stack.append(above)
+        return found[0], title.rstrip(".")
 
     @property
     def unnamed_table(self) -> OpenUnit | None:
@@ -625,6 +655,7 @@ class _Builder:
             row.label = table.label + row.label.removeprefix(old)
         self._close(self.stack.index(table) + 1)
         self._reached = line.end
+        self._close(len(self.stack) - 1)
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""

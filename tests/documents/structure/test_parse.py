@@ -311,3 +311,25 @@ def test_an_annex_behind_a_line_that_goes_on_is_a_reference() -> None:
     said = "Boats are those that are listed with their owners and masters in"
     text = f"Article 1\nScope\n\n{said}\nAnnex I\nof this law.\n"
     assert [unit.kind for unit in tree_of(text).units] == ["provision", "text"]
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "Table 1\nFees\n\nBoat | Fee\nRaft | 2\n\nTable 2\nHours\n\nGate | Opens\nNorth | 6\n",
+        "Table 1: Fees\nBoat | Fee\nRaft | 2\n\nTable 2. Hours\nGate | Opens\nNorth | 6\n",
+        # below their tables, which stand apart
+        "Boat | Fee\nRaft | 2\nTable 1. Fees\n\nGate | Opens\nNorth | 6\nTable 2. Hours\n",
+    ],
+)
+def test_a_table_is_named_by_its_caption_on_one_line_or_two(tables: str) -> None:
+    tree = tree_of(f"Section 1\nBoats\n\nEach boat pays.\n\n{tables}")
+    named = [(u.label, u.heading) for u in tree.units if u.kind == "table"]
+    assert named == [("Table 1", "Fees"), ("Table 2", "Hours")]
+    rows = [unit.label for unit in tree.units if unit.kind == "row"]
+    assert rows == ["Table 1, row Raft", "Table 2, row North"]
+
+
+def test_a_row_that_stands_apart_with_other_columns_begins_a_table() -> None:
+    text = "Boat | Fee\nRaft | 2\n\nGate | Opens | Closes\nNorth | 6 | 10\n"
+    assert [u.kind for u in tree_of(text).units] == ["table", "columns", "row"] * 2
