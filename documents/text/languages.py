@@ -119,6 +119,11 @@ def languages_of(texts: Iterable[str]) -> list[str]:
     ]
 
 
+def small_words(languages: Collection[str]) -> frozenset[str]:
+    """Return the small words of some languages; of all that are known here where none is given."""
+    return frozenset().union(*(_SETS.get(name, ()) for name in languages or _SETS))
+
+
 def other_language(question: str, languages: Collection[str], known: Collection[str]) -> str:
     """Return the language of a question if it is none of the documents'; else "".
 
