@@ -129,7 +129,7 @@ QUAY = user("Who owns the quay?", "And the Board?")
     ("said", "question", "standalone"),
     [
         (user("What is a mooring fee?"), "Who pays it?", "Who pays a mooring fee?"),
-        (user("Who must pay the mooring fee?"), "Why?", "Why, regarding the mooring fee?"),
+        (user("Who must pay the mooring fee?"), "Why?", "Why must somebody pay the mooring fee?"),
         ([{"role": "assistant", "content": "The fee is $5."}], "What is it?", "What is it?"),
         # a provision stands alone, a paragraph is one of the provision named before
         (user("Explain § 5."), "And paragraph 2?", "And paragraph 2 of § 5?"),
