@@ -35,6 +35,8 @@ _IF_NOT = re.compile(
     r"(?:what )?if (?:not|(?:it|they|he|she|we|you|i) \w+(?: not|n['’]t))\W*",
     re.IGNORECASE,
 )
+_LEAD = re.compile(rf"[^?]{{1,200}}[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
+"""What stands before a question in its sentence: "in the lease of Otto Lind, "."""
 _FRAME = re.compile(
     rf"(?:(?P<asked>(?:{ASKING})(?:\s+(?!(?:{AUXILIARY}|if)\b)[\w-]+){{0,6}}?)\s+)?"
     rf"(?P<verb>{AUXILIARY})\s+(?P<rest>.+)",
@@ -106,6 +108,9 @@ def completed(said: str, before: Sequence[str], embed: Embed | None = None) -> s
     if _AGAIN.fullmatch(said):
         return before[-1]
     said, question = _MEANT.sub(r"I mean \1", said), before[-1].rstrip(" ?.!")
+    if lead := _LEAD.match(question):
+        rest = completed(said, [*before[:-1], question[lead.end() :]], embed)
+        return f"{lead[0]}{rest[:1].lower()}{rest[1:]}" if rest else rest
     correcting = _CORRECTING.match(said)
     rest = said[correcting.end() if correcting else 0 :]
     going_on = _GOING_ON.match(rest)
@@ -205,6 +210,9 @@ def _with_phrase(said: str, question: str, old: str, embed: Embed | None) -> str
     span = _of_noun(old or said, phrases) or _of_place(new, phrases, question, embed)
     if span is None:
         return f"{question} {said}?"
+    frame = _FRAME.fullmatch(question)
+    if frame and span.start < frame.start("verb") and new.determiner:
+        return f"What is {said}?"  # "how much notice" / "the rent"
     end, behind = span.end, said[new.end :].split()[:1]
     for phrase in phrases:  # "of twenty" goes with "a group"
         if behind and behind == question[end : phrase.start].split():

@@ -12,7 +12,7 @@ from lexloop import prompts
 from lexloop.core.errors import tell_loss
 from lexloop.core.running import computed, computing
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
+from lexloop.core.types import Advice, ParsedQuestion, Part, Plan, Turn
 from lexloop.documents.text.languages import mismatch
 from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
@@ -422,7 +422,19 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         parsed = await computed(_asked_inside, parsed, question, history, backend)
     if advice:
         parsed["documents"] = state["meant"]["documents"]
+    if history or advice:
+        parsed = _of_earlier(parsed, state["asked"] if advice else question)
     return {**update, "parsed": parsed, "meant": state["meant"] if advice else parsed}
+
+
+def _of_earlier(parsed: ParsedQuestion, said: str) -> ParsedQuestion:
+    """Return a question with the words of its parts that are not of what is asked now."""
+    asked = frozenset(words(said))
+    parts: list[Part] = [
+        {**part, "earlier": [word for word in words(part["text"]) if word not in asked]}
+        for part in parsed["parts"]
+    ]
+    return {**parsed, "parts": parts}
 
 
 def _asked_inside(

@@ -37,7 +37,7 @@ from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.pointing import unit_at
-from lexloop.nodes.question import kind_words
+from lexloop.nodes.question import words_of_asking
 from lexloop.nodes.relevance import (
     Query,
     Sources,
@@ -398,21 +398,34 @@ _TOLD_KINDS: Mapping[Kind, str] = {
     "name": "name",
 }
 _MOST_UNKNOWN = 3
+_SHORTENED = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 
 
-def lacks(asked: Query, scored: ScoredQuotables, sources: Sources) -> list[str]:
-    """Return what a question asks for and the documents lack, in sentences."""
-    texts = [part["text"] for part in asked.parts]
-    asking = dict.fromkeys(word for text in texts for word in words(text))
-    plain = [word for word in asking if not any(word in kind_words(text) for text in texts)]
-    unknown = [word for word in plain if not all(map(sources.knows, tokenize(word)))]
-    told = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
-    said = [f"Not in the documents: {told}."] if told else []
-    said += [
+def lacks(
+    asked: Query, scored: ScoredQuotables, sources: Sources, given: bool = False
+) -> list[str]:
+    """Return what a question asks for and the documents lack, in sentences.
+
+    Words that only ask, and those of earlier questions, are not told. Beside an answer that is
+    ``given`` only names and numbers are: it may have other words for the rest.
+    """
+    untold = frozenset[str]().union(
+        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in asked.parts)
+    )
+    named = frozenset(
+        word for part in asked.parts for name in part["named"] for word in words(name)
+    )
+    said = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
+    plain = [word for word in said if word not in untold and not _SHORTENED.search(word)]
+    told = [word for word in plain if not given or word in named or word[0].isdigit()]
+    unknown = [word for word in told if not all(map(sources.knows, tokenize(word)))]
+    shown = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
+    lacking = [f"Not in the documents: {shown}."] if shown else []
+    lacking += [
         f"No definition of “{term}” was found." for term in _undefined(asked, scored.quotables)
     ]
     kinds = dict.fromkeys(_lacking(asked, scored))
-    return said + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
+    return lacking + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
 
 
 def _stands_out(
@@ -543,7 +556,7 @@ class ExtractiveGenerator:
             **draft,
             "answers": answers,
             "unanswered": self._unanswered(asked, passages),
-            "lacks": lacks(asked, scored, self._sources),
+            "lacks": lacks(asked, scored, self._sources, given=True),
         }
 
     def _of_each(self, asked: Query, scored: ScoredQuotables, answers: float) -> list[int]:

@@ -88,6 +88,13 @@ def test_slips_are_mended_in_the_question_and_before_it() -> None:
     assert update["read_as"] == [{"written": "birth", "read": "berth"}]
 
 
+def test_words_of_an_earlier_question_are_known_as_such() -> None:
+    update = turn("And who inspects it?", "What is a birth?", RuleRewriter(), Wording())
+    [part] = update["parsed"]["parts"]
+    assert part["text"] == "And who inspects a berth?"
+    assert part["earlier"] == ["a", "berth"]
+
+
 FRAGMENTS = st.sampled_from(
     "what is|who| and |; |? |. |between|it|its|§ 5-2|the|'|\"|tell me about|as a tenant, |fee|Is"
     "|(a)|\n|so|—|  |définition".split("|")

@@ -14,7 +14,7 @@ from laws import examples
 from records import passage, problems, query
 
 from lexloop.core.running import waited
-from lexloop.core.types import Draft, Passage
+from lexloop.core.types import Draft, Part, Passage
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document
 from lexloop.graph.app import graph
@@ -28,6 +28,7 @@ from lexloop.nodes.generate.extractive import (
     Lengths,
     Quotable,
     ScoredQuotables,
+    lacks,
     probability_found,
     probability_there,
     read_features,
@@ -112,13 +113,15 @@ def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "lacks"),
+    ("question", "lacking"),
     [
         (QUESTION, []),
         (
             "When must a zeppelin or a Zeppelin pay its mooring fee?",
             ["Not in the documents: “zeppelin”."],
         ),
+        # words that only ask are not missing, nor others beside an answer
+        ("What does it say, in detail, of the mooring fee that the owner must pay?", []),
         ("What is an owner?", ["No definition of “owner” was found."]),
         (
             "Which phone number has the harbour master?",
@@ -126,8 +129,23 @@ def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
         ),
     ],
 )
-def test_what_lacks_is_named(answer: Answer, question: str, lacks: list[str]) -> None:
-    assert answer(question)["lacks"] == lacks
+def test_what_lacks_is_named(answer: Answer, question: str, lacking: list[str]) -> None:
+    assert answer(question)["lacks"] == lacking
+
+
+def test_beside_an_answer_only_names_and_numbers_lack_and_no_word_of_an_earlier_question(
+    small: View, passages: Passages
+) -> None:
+    asked = query("Must a zeppelin moor at Amsterdam, like a kayak?", small)
+    scored = score_quotables(asked, passages(), small)
+    assert scored is not None
+    assert lacks(asked, scored, small) == [
+        "Not in the documents: “zeppelin”, “amsterdam”, “kayak”."
+    ]
+    assert lacks(asked, scored, small, given=True) == ["Not in the documents: “amsterdam”."]
+    part: Part = {**asked.parts[0], "earlier": ["amsterdam", "kayak"]}
+    later = replace(asked, parts=[part])
+    assert lacks(later, scored, small) == ["Not in the documents: “zeppelin”."]
 
 
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
