@@ -107,22 +107,28 @@ def completed(said: str, before: Sequence[str], embed: Embed | None = None) -> s
     """
     if _AGAIN.fullmatch(said):
         return before[-1]
-    said, question = _MEANT.sub(r"I mean \1", said), before[-1].rstrip(" ?.!")
-    if lead := _LEAD.match(question):
-        rest = completed(said, [*before[:-1], question[lead.end() :]], embed)
-        return f"{lead[0]}{rest[:1].lower()}{rest[1:]}" if rest else rest
+    said = _MEANT.sub(r"I mean \1", said)
     correcting = _CORRECTING.match(said)
     rest = said[correcting.end() if correcting else 0 :]
-    going_on = _GOING_ON.match(rest)
-    rest = rest[going_on.end() if going_on else 0 :].strip(" .?!,")
+    if correcting and _OTHER.fullmatch(rest):
+        return next((one for one in before[-2::-1] if one != before[-1]), None)
+    question = before[-1].rstrip(" ?.!")
+    lead = found[0] if (found := _LEAD.match(question)) else ""
+    whole = _whole(rest, question[len(lead) :], embed, correcting is not None)
+    return f"{lead}{whole[:1].lower()}{whole[1:]}" if lead and whole else whole
+
+
+def _whole(said: str, question: str, embed: Embed | None, correcting: bool) -> str | None:
+    """Return what is asked by a turn, without the words by which it corrects, after a question."""
+    going_on = _GOING_ON.match(said)
+    rest = said[going_on.end() if going_on else 0 :].strip(" .?!,")
     if asked := _QUESTION_WORD.fullmatch(rest):
         return _asked_by(asked["asked"], question)
     if _IF_NOT.fullmatch(rest):
         return _if_not(question)
-    if correcting and (opens_like_asking(rest) or _OTHER.fullmatch(rest)):
-        asked_before = (one for one in before[-2::-1] if one != before[-1])
-        return next(asked_before, None) if _OTHER.fullmatch(rest) else f"{rest}?"
-    return _by_phrase(rest, question, embed, surely=bool(correcting or going_on))
+    if correcting and opens_like_asking(rest):
+        return f"{rest}?"
+    return _by_phrase(rest, question, embed, surely=correcting or going_on is not None)
 
 
 def _by_phrase(said: str, question: str, embed: Embed | None, surely: bool) -> str | None:

@@ -33,11 +33,7 @@ from lexloop.nodes.elliptical import completed, only_thing
             "What is a seat for a group of six?",
         ),
         ("How many keys does a pupil get?", "And aprons?", "How many aprons does a pupil get?"),
-        (
-            "By our rules, how much clay is free?",
-            "And the rent?",
-            "By our rules, What is the rent?",
-        ),
+        ("By law, how much clay may I use?", "And the rent?", "By law, what is the rent?"),
         # corrections
         ("What does a raku kiln cost?", "No, I meant a gas kiln.", "What does a gas kiln cost?"),
         ("What is the fee for an adult?", "Sorry, a child", "What is the fee for a child?"),
