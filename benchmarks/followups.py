@@ -2,14 +2,16 @@
 
     python benchmarks/followups.py --rewrites FILE [FILE ...] [--answers] [--model NAME --most N]
 
+``followups.jsonl`` beside this script has follow-ups and corrections of our own.
 Each line of a file is a turn of a conversation as JSON: ``history``, the turns before; ``q``, what
 was asked; ``standalone``, the same as a person wrote it out. ``recovered`` is the share of the
 words that the person added which the embedded rewriter adds as well, ``right`` the share of its
 added words that the person added too; words that name nothing are left out. ``left alone`` is the
 share of the turns to which the person added nothing that stay as they were, ``taken up`` that of
-the others which do not. Intervals are bootstrap 95 % over turns. With ``--answers`` the first turn
-of a history names its subject, the second a part of it, which is left out, and then questions and
-answers take turns.
+the others which do not. ``understood`` is the share of the turns that ask for the same kind of
+fact by the same terms as what the person wrote. Intervals are bootstrap 95 % over turns. With
+``--answers`` the first turn of a history names its subject, the second a part of it, which is left
+out, and then questions and answers take turns.
 
 ``found`` is the reciprocal rank, up to 10, at which the product's hybrid retrieval has what belongs
 to a turn, searched for as ``asked``, as ``written out`` and as ``a person`` wrote it: with
@@ -36,12 +38,13 @@ from lexloop.core.errors import LexloopError, hearing
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Plan, Turn, Usage
-from lexloop.documents.text.tokens import STOP_WORDS, words
+from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.finetune.public_rows import is_kept, turns
 from lexloop.models.chat import ChatModel, asking, connect
 from lexloop.models.minilm import load_shipped
 from lexloop.models.request import ChatReply, ChatRequest
+from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite import ModelRewriter, resolved
 
 _ASKED = 500
@@ -96,7 +99,7 @@ def main() -> None:
         ]
         following = _spread(following, given.most)
         print(f"\n{path.parent.name}/{path.name}: {len(following)} turns")
-        write: dict[str, Write] = {"written out": resolved}
+        write: dict[str, Write] = {"written out": _resolved}
         if given.model:
             write["by the model"] = ByModel(given.model, given.base_url)
         for name, one in write.items():
@@ -114,6 +117,14 @@ def _ask(chat: ChatModel, request: ChatRequest) -> Coroutine[Any, Any, ChatReply
     return chat.acomplete(request, deadline=time.monotonic() + _DEADLINE_S, meter=spent)
 
 
+def _resolved(question: str, history: list[Turn]) -> str:
+    return resolved(question, history, load_shipped().embed)
+
+
+def _understood(question: str) -> list[tuple[str | None, frozenset[str]]]:
+    return [(part["kind"], term_set(part["text"])) for part in parse(question)["parts"]]
+
+
 def _spread(rows: list[Row], most: int | None) -> list[Row]:
     return rows[:: -(-len(rows) // most)] if most and rows else rows
 
@@ -126,11 +137,15 @@ def _print(scores: Scores) -> None:
 
 
 def _written_out(rows: list[Row], answers: bool, write: Write) -> Scores:
-    scores: Scores = {"recovered": [], "right": [], "left alone": [], "taken up": []}
+    shown = ("understood", "recovered", "right", "left alone", "taken up")
+    scores: Scores = {name: [] for name in shown}
     for row in rows:
         asked = _named(row["q"])
         wanted = _named(row["standalone"]) - asked
-        added = _named(write(row["q"], turns(row["history"], answers))) - asked
+        written = write(row["q"], turns(row["history"], answers))
+        added = _named(written) - asked
+        alike = _understood(written) == _understood(row["standalone"])
+        scores["understood"].append(float(alike))
         scores["taken up" if wanted else "left alone"].append(float(bool(added) == bool(wanted)))
         if wanted:
             scores["recovered"].append(len(added & wanted) / len(wanted))

@@ -192,7 +192,8 @@ class Part(TypedDict):
     ``kind`` is the kind of fact that it asks for, ``counted`` are the search terms of what is to be
     counted, and ``term`` is the one whose definition it asks for. ``several`` says whether a list
     may answer it, and ``duties`` whether it asks what somebody must do. ``named`` are names and
-    numbers of provisions in it: documents that answer it know every word of them.
+    numbers of provisions in it: documents that answer it know every word of them. ``earlier`` are
+    words that come from what was said before: that no document has them is not told again.
     """
 
     text: str
@@ -202,6 +203,7 @@ class Part(TypedDict):
     several: bool
     duties: bool
     named: list[str]
+    earlier: NotRequired[list[str]]
 
 
 class Pointer(TypedDict):

@@ -410,7 +410,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
         from lexloop.nodes.rewrite import ModelRewriter
 
         return ModelRewriter(model, view, load_shipped().embed)
-    return RuleRewriter()
+    return RuleRewriter(lambda texts: load_shipped().embed(texts))
 
 
 def _reranker(settings: Settings, view: View) -> Reranker:

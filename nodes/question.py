@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from importlib import resources
 
 from lexloop.core.types import Kind, ParsedQuestion, Part
+from lexloop.documents.text.languages import small_words
 from lexloop.documents.text.quantities import TIMES
-from lexloop.documents.text.tokens import sentence_spans, tokenize, words
+from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans, tokenize, words
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"
@@ -214,23 +217,31 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _MAX_WORDS = 6
+_ASKED_OF = (
+    r"\b(?:what|which) (?:(?:is|are|was|were) )?(?:(?!(?:"
+    rf"{AUXILIARY}|of|for|in|on|to|if|when|with)\b)[\w’'-]+ ){{0,4}}?"
+)
+"""What a question asks for stands behind this: "what is the yearly [fee] for ..."."""
 # carries, by benchmarks/rules.py, .20 of the GDPR's and .33 of us_cfr's questions not answered
 _ASKED_KINDS: list[tuple[Kind, str]] = [
     (
         "duration",
-        rf"\bhow long\b|\bhow (?:many|much) (?:\w+ )?(?:{TIMES}|time)\b|\bhow often\b"
+        r"\bhow long\b(?! (?:has|have|had)\b)|\bhow often\b"
+        rf"|\bhow (?:many|much) (?:\w+ )?(?:{TIMES}|time)\b"
         r"|\bhow (?:soon|quickly|early|late|far in advance)\b|\bwithin what\b|\bdeadline\b"
-        r"|\btime ?(?:frame|limit|period)\b",
+        r"|\btime ?(?:frame|limit|period)\b"
+        rf"|{_ASKED_OF}(?:period|duration)\b",
+    ),
+    (
+        "percentage",
+        rf"{_ASKED_OF}(?:percent|percentage|proportion|share|interest)\b|\btax rate\b",
     ),
     (
         "money",
         r"\bhow much (?:money|does|do|is|are|would|will|must|can)\b"
-        r"|\b(?:what|which)\b.{0,30}\b(?:fees?|costs?|price|salary|budget|fine)\b"
+        rf"|{_ASKED_OF}(?:fees?|costs?|price|salary|budget|fine|rent|deposit|toll)\b"
+        r"|\bwhat (?:do|does|did|would|will)\b[^?]{1,60} cost\b"
         r"|^(?:the )?(?:fees?|costs?|price|charge) (?:for|of|to)\b",
-    ),
-    (
-        "percentage",
-        r"\b(?:what|which) (?:percent|percentage|proportion|share|interest)\b|\btax rate\b",
     ),
     (
         "measure",
@@ -325,8 +336,9 @@ def asked_definition(part: str) -> str | None:
     if found is None:
         return None
     term = found["term"].strip()
-    if len(term.split()) > _MAX_WORDS:
-        return None
+    first = term.split()[0].lower()
+    if len(term.split()) > _MAX_WORDS or first in STOP_WORDS or term.lower() in ("term", "word"):
+        return None  # "the term that describes ..." asks for a name
     surely = found["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
     return term if surely else None
 
@@ -340,6 +352,24 @@ def kind_words(question: str) -> frozenset[str]:
     """Return the words, in small letters, that say what kind of fact a question asks for."""
     found = (pattern.search(question.strip()) for _, pattern in _KINDS)
     return frozenset(word for match in found if match for word in words(match.group()))
+
+
+@lru_cache(maxsize=1)
+def _asking() -> frozenset[str]:
+    source = resources.files("lexloop.data") / "asking.txt"
+    return frozenset(source.read_text(encoding="utf-8").split())
+
+
+def words_of_asking(question: str) -> frozenset[str]:
+    """Return the words of a question, in small letters, that only ask.
+
+    They say what kind of fact is asked for, open the question, are small words of a language, or
+    were learned from questions (``finetune/asking.py``). Documents that answer need not have them.
+    """
+    opening = _OPENS.match(question.strip())
+    asked = frozenset(words(opening.group())) if opening else frozenset[str]()
+    spoken = frozenset(words(question))
+    return (asked | kind_words(question) | _asking() | small_words()) & spoken
 
 
 def counted(question: str) -> frozenset[str]:

@@ -20,6 +20,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.question import words_of_asking
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
 """Weights of the measure, set by hand."""
@@ -117,8 +118,14 @@ def _query(text: str, parts: Sequence[Part], sources: Sources) -> Query:
         text=text,
         parts=parts,
         vectors=sources.embed([text, " ".join(asked), *asked]),
-        terms=[{term: sources.idf(term) for term in term_set(one)} for one in asked],
+        terms=[{term: sources.idf(term) for term in _telling(one, sources)} for one in asked],
     )
+
+
+def _telling(part: str, sources: Sources) -> list[str]:
+    """Return the search terms of a part, without words of asking that no document has."""
+    asking = frozenset(term for word in words_of_asking(part) for term in tokenize(word))
+    return [term for term in term_set(part) if term not in asking or sources.knows(term)]
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:

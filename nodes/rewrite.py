@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from langgraph.runtime import Runtime
@@ -12,7 +12,7 @@ from lexloop import prompts
 from lexloop.core.errors import tell_loss
 from lexloop.core.running import computed, computing
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
+from lexloop.core.types import Advice, ParsedQuestion, Part, Plan, Turn
 from lexloop.documents.text.languages import mismatch
 from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
@@ -26,14 +26,17 @@ from lexloop.nodes.describing import (
     documents_named,
     unnamed,
 )
+from lexloop.nodes.elliptical import completed, only_thing
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
+    asking_sentences,
     in_context,
     parse,
     part_of,
     what_asks,
     with_context_of,
+    without_context,
     without_preamble,
 )
 from lexloop.store.view import View
@@ -47,16 +50,23 @@ _ASKING = frozenset(
 
 
 class RuleRewriter:
-    """A rewriter by rules, without a model."""
+    """A rewriter by rules, without a model.
+
+    Args:
+        embed: Tells which phrases are of one kind, for turns that name another thing.
+    """
 
     translates = False
+
+    def __init__(self, embed: Embed | None = None) -> None:
+        self._embed = embed
 
     @computing
     def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> ParsedQuestion:
         """Resolve follow-ups; then the whole question, what it asks, and each part of it."""
-        standalone = resolved(question, history)
+        standalone = resolved(question, history, self._embed)
         parsed = parse(standalone)
         queries = [
             *(advice["queries"] if advice else []),
@@ -145,13 +155,6 @@ _TOPIC_CHARS = 4000
 _TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
 """The last turns that are read, the first characters of each, and those of a topic."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
-_ADDED = re.compile(
-    r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
-    r"|an?|the|my|our|your|his|her|their) ))\s++(?:(?:to|for|of|by|with|in|on|against)\s++)?"
-    r"(?P<subject>[^?,;.!]*[^\s?,;.!])[\s?.!]*$",
-    re.IGNORECASE,
-)
-"""A turn that brings another subject to what was asked: "And the Board?"."""
 _SHORT, _LONG = 4, 8
 """The most words of its own of a question that leans by a word such as "that", and of one
 that leans by a pronoun with nothing before it that it could stand for."""
@@ -187,13 +190,15 @@ class _Thread:
     about: str = ""  # the heading of the provision that the last answer on the topic comes from
     # the provision last named by its number, by the user or as the source of an answer
     at: str = ""
+    asked: list[str] = field(default_factory=list)  # the user's turns as they stand alone
 
 
-def _followed(history: list[Turn]) -> _Thread:
+def _followed(history: list[Turn], embed: Embed | None) -> _Thread:
     """Go through the latest turns in their order, each once.
 
     The topic is the latest turn of the user that names something and does not lean on the turns
-    before it, without preamble; where all lean, the first that names something.
+    before it, without preamble; where all lean, the first that names something. A turn that leaves
+    out its question has it from the one before.
     """
     thread, named = _Thread(), ""
     for turn in history[-_TURNS:]:
@@ -204,12 +209,14 @@ def _followed(history: list[Turn]) -> _Thread:
             continue
         named = provision_in(said)
         thread.at = named or thread.at
-        if (topic := _topic(said)) is None:
-            continue
-        if thread.topic is None or not leans_on_history(said):
+        alone = _resolved(said, thread, embed)
+        asked = [*thread.asked, alone]
+        if (whole := _completed(said, thread, embed)) is not None:
+            said = whole
+        topic = _topic(said)
+        if topic is not None and (thread.topic is None or not leans_on_history(said)):
             thread = _Thread(topic, _subject(topic), at=thread.at)
-        elif (added := _ADDED.match(said)) and _is_noun_phrase(added["subject"]):
-            thread.subject = added["subject"]
+        thread.asked = asked
     return thread
 
 
@@ -219,15 +226,22 @@ def _topic(said: str) -> str | None:
 
 
 # carries, by benchmarks/rules.py, .27 of the GDPR's follow-ups found, .15 of LL144's correctness
-def resolved(question: str, history: list[Turn]) -> str:
+def resolved(question: str, history: list[Turn], embed: Embed | None = None) -> str:
     """Return the question with what it leans on written out; unchanged where it stands alone.
 
     "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
-    Where nothing is sure to take a pronoun's place, the heading of the provision that the last
-    answer comes from stands behind the question: the topic in the words of the documents.
+    What a turn leaves out of its question is taken from the one before; ``embed`` tells which
+    phrase of that it replaces. Where nothing is sure to take a pronoun's place, the heading of the
+    provision that the last answer comes from stands behind the question: the topic in the words of
+    the documents.
     """
-    thread = _followed(history)
+    return _resolved(question, _followed(history, embed), embed)
+
+
+def _resolved(question: str, thread: _Thread, embed: Embed | None) -> str:
     question = placed(question, thread.at)
+    if (whole := _completed(question, thread, embed)) is not None:
+        return whole
     if thread.topic is None or not leans_on_history(question):
         return question
     named = _substituted(question, thread.subject) if thread.subject else question
@@ -235,6 +249,16 @@ def resolved(question: str, history: list[Turn]) -> str:
         return named
     about = thread.about or thread.subject or thread.topic
     return in_context(question, about[:_CONTEXT_CHARS])
+
+
+def _completed(said: str, thread: _Thread, embed: Embed | None) -> str | None:
+    """Return the question that a turn asks by a part of it; None where it is no such turn."""
+    asked = [said for said in thread.asked if _topic(said) is not None]
+    if not asked or only_points(said):
+        return None
+    *before, last = asked
+    sentence = without_preamble(asking_sentences(without_context(last))[-1], least=1)
+    return completed(said, [*before, sentence[:_CONTEXT_CHARS]], embed)
 
 
 def _substituted(question: str, subject: str) -> str:
@@ -251,7 +275,7 @@ def _subject(topic: str) -> str | None:
     for pattern in _SUBJECTS:
         if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
             return found["subject"]
-    return topic if _is_noun_phrase(topic) else None
+    return topic if _is_noun_phrase(topic) else only_thing(topic)
 
 
 def _is_noun_phrase(topic: str) -> bool:
@@ -295,7 +319,7 @@ def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str
     mine, terms = term_set(written), term_set(question)
     known = len(mine & (terms | term_set(told))) / max(1, len(mine))
     kept = len(mine & terms) / len(terms) if terms else 1.0
-    vector, *others = embed([written, question, resolved(question, history)])
+    vector, *others = embed([written, question, resolved(question, history, embed)])
     cosine = max(float(vector @ other) for other in others)
     like = (known + kept + cosine) / 3
     return "" if like >= _LEAST_LIKE else f"it is {like:.2f} like it, and {_LEAST_LIKE} is needed"
@@ -346,7 +370,7 @@ class ModelRewriter:
         wrote is another question, the rules' reading stands in its place.
         """
         if advice:  # in the documents' language, and to be searched by its own queries first
-            return await RuleRewriter().rewrite(question, history, plan, advice)
+            return await RuleRewriter(self._embed).rewrite(question, history, plan, advice)
         foreign = await computed(self._documents.other_language, question)
         if not (history or plan["Q"] or plan["K"] or foreign):
             return parse(question)
@@ -359,7 +383,7 @@ class ModelRewriter:
             if why := await computed(drift, written, question, history, self._embed):
                 told = f"The model wrote another question than the one asked: {why}."
                 tell_loss("the question written out by the model", "the rules' reading", told)
-                return await RuleRewriter().rewrite(question, history, plan, advice)
+                return await RuleRewriter(self._embed).rewrite(question, history, plan, advice)
             written = written if history else question
         return {
             **parse(written),
@@ -398,7 +422,19 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         parsed = await computed(_asked_inside, parsed, question, history, backend)
     if advice:
         parsed["documents"] = state["meant"]["documents"]
+    if history or advice:
+        parsed = _of_earlier(parsed, state["asked"] if advice else question)
     return {**update, "parsed": parsed, "meant": state["meant"] if advice else parsed}
+
+
+def _of_earlier(parsed: ParsedQuestion, said: str) -> ParsedQuestion:
+    """Return a question with the words of its parts that are not of what is asked now."""
+    asked = frozenset(words(said))
+    parts: list[Part] = [
+        {**part, "earlier": [word for word in words(part["text"]) if word not in asked]}
+        for part in parsed["parts"]
+    ]
+    return {**parsed, "parts": parts}
 
 
 def _asked_inside(

@@ -1,7 +1,10 @@
 """Numbers, amounts, durations and dates: their words, and what of them a text states."""
 
+import json
 import re
+import unicodedata
 from functools import lru_cache
+from importlib import resources
 
 from lexloop.core.folding import folded
 from lexloop.core.types import Kind
@@ -33,6 +36,7 @@ UNITS = [
     )
 ]
 """Units of one kind, any of which in place of another says something else."""
+_UNITS = frozenset().union(*UNITS) - {"dollar", "euro", "pound", "cent"}
 # Words count before a unit alone: "one" is more often a pronoun, and "first" is never checked.
 _COUNTED = re.compile(
     rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*)"
@@ -145,7 +149,6 @@ _DURATION = (
 )
 _HELD: dict[Kind, re.Pattern[str]] = {
     "duration": re.compile(_DURATION, re.IGNORECASE),
-    "money": re.compile(r"[$€£¥]\s?\d|\d[,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
     "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
     "measure": re.compile(
         r"\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?|miles?"
@@ -163,8 +166,43 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 }
 
 
+_SUM = re.compile(
+    rf"(?:(?<![\d.,])\d[\d.,]*+|\b(?:{_NUMBER_WORD}))\s?(?P<name>[^\W\d_]++)|\b(?P<code>[A-Z]{{3}})\s?\d"
+    r"|(?P<before>[^\w\s.,;:()])\s?\d|\d\s?(?P<behind>[^\w\s.,;:()])"
+)
+_PRICE = re.compile(
+    r"\b(?:costs?|(?:charges?|deposits?|fees?|fines?|penalt(?:y|ies)|prices?|rates?|rents?"
+    r"|tolls?|wages?)\b[^.;:]{0,60}?\b(?:is|are|be|of))\s+(?:(?:up to|at (?:least|most))\s+)?"
+    rf"(?:\d[\d.,]*|{_NUMBER_WORD})\s+(?P<name>[^\W\d_]{{3,}})",
+    re.IGNORECASE,
+)
+"""A price in whatever a document counts money by: "costs 9 crowns"."""
+
+
+@lru_cache(maxsize=1)
+def _currencies() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the codes of ISO 4217 and the names of currencies, as the Unicode CLDR has them."""
+    source = resources.files("lexloop.data") / "currencies.json"
+    table = json.loads(source.read_text(encoding="utf-8"))
+    return frozenset(table["codes"]), frozenset(table["names"])
+
+
+def _is_sum(text: str) -> bool:
+    codes, names = _currencies()
+    for found in _SUM.finditer(text):
+        name, code, sign = found["name"], found["code"], found["before"] or found["behind"]
+        if code in codes or name in codes or (name or "").lower() in names:
+            return True
+        if sign and unicodedata.category(sign) == "Sc":
+            return True
+    priced = (found["name"].lower() for found in _PRICE.finditer(text))
+    return any(name not in _UNITS and name.rstrip("s") not in _UNITS for name in priced)
+
+
 def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
     """Return whether ``text`` holds a fact of this kind, a number only where it names ``what``."""
+    if kind == "money":
+        return _is_sum(folded(text))
     return _HELD[kind].search(folded(text)) is not None and (
         kind != "number" or what <= frozenset(tokenize(text))
     )

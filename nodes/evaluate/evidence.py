@@ -254,7 +254,8 @@ def negated_terms(text: str) -> frozenset[str]:
     following = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
     for place, word in enumerate(following):
         if word in NEGATORS or re.search(r"n['’]t$", word):
-            near = (tokenize(other) for other in following[place + 1 : place + 1 + _REACH])
+            reached = following[place + 1 : place + 1 + _REACH]
+            near = (tokenize(other) for other in reached if not other[0].isdigit())
             found |= set(next(filter(None, near), ()))
     return frozenset(found)
 

@@ -1,5 +1,6 @@
 """Whether the documents answer a question, and whether what is nearest to it does."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
@@ -10,7 +11,7 @@ from lexloop.core.types import Kind
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import term_set, tokenize, words
 from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike, is_definition
-from lexloop.nodes.question import kind_words
+from lexloop.nodes.question import words_of_asking
 from lexloop.nodes.relevance import Query, Sources, coverage, defines
 from lexloop.nodes.weights import Weights, load_weights
 
@@ -115,21 +116,34 @@ _TOLD_KINDS: Mapping[Kind, str] = {
     "name": "name",
 }
 _MOST_UNKNOWN = 3
+_SHORTENED = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 
 
-def lacks(asked: Query, scored: ScoredQuotables, sources: Sources) -> list[str]:
-    """Return what a question asks for and the documents lack, in sentences."""
-    texts = [part["text"] for part in asked.parts]
-    asking = dict.fromkeys(word for text in texts for word in words(text))
-    plain = [word for word in asking if not any(word in kind_words(text) for text in texts)]
-    unknown = [word for word in plain if not all(map(sources.knows, tokenize(word)))]
-    told = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
-    said = [f"Not in the documents: {told}."] if told else []
-    said += [
+def lacks(
+    asked: Query, scored: ScoredQuotables, sources: Sources, given: bool = False
+) -> list[str]:
+    """Return what a question asks for and the documents lack, in sentences.
+
+    Words that only ask, and those of earlier questions, are not told. Beside an answer that is
+    ``given`` only names and numbers are: it may have other words for the rest.
+    """
+    untold = frozenset[str]().union(
+        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in asked.parts)
+    )
+    named = frozenset(
+        word for part in asked.parts for name in part["named"] for word in words(name)
+    )
+    said = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
+    plain = [word for word in said if word not in untold and not _SHORTENED.search(word)]
+    told = [word for word in plain if not given or word in named or word[0].isdigit()]
+    unknown = [word for word in told if not all(map(sources.knows, tokenize(word)))]
+    shown = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
+    lacking = [f"Not in the documents: {shown}."] if shown else []
+    lacking += [
         f"No definition of “{term}” was found." for term in _undefined(asked, scored.quotables)
     ]
     kinds = dict.fromkeys(_lacking(asked, scored))
-    return said + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
+    return lacking + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
 
 
 def _stands_out(

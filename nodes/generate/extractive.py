@@ -110,7 +110,7 @@ class ExtractiveGenerator:
             **draft,
             "answers": answers,
             "unanswered": [*dict.fromkeys([*lacking, *self._unanswered(asked, passages)])],
-            "lacks": lacks(asked, scored, self._sources),
+            "lacks": lacks(asked, scored, self._sources, given=True),
         }
 
     def _of_each(self, asked: Query, scored: ScoredQuotables, answers: float) -> list[int]:

@@ -183,7 +183,9 @@ class RefusalClassifier:
         """
         written, understood = self._embed([asked, standalone])
         cosines = [c["signals"]["dense"] for c in found if "dense" in c["signals"]]
-        order = self._orders.logit(order_features(asked, written).tolist())
+        # "Sorry, the motor boat." is none of what it corrects
+        forms = ((asked, written), (standalone, understood))
+        order = min(self._orders.logit(order_features(*form).tolist()) for form in forms)
         if order > max(0.0, -_OF_LAWS * self._off_laws(understood, _FAR)):
             return True
         closeness = max(cosines, default=NEAR)

@@ -22,6 +22,7 @@ from lexloop.nodes.question import (
     what_asks,
     without_context,
     without_preamble,
+    words_of_asking,
 )
 from lexloop.nodes.relevance import defines
 from lexloop.nodes.rewrite import leans_on_history
@@ -59,6 +60,15 @@ READ: list[tuple[Callable[[str], Any], str, Any]] = [
     (expected_kind, "What is the phone number of the harbour master?", "contact"),
     (expected_kind, "What is the name of the harbour?", "name"),
     (expected_kind, "Who must pay?", None),
+    (expected_kind, "What is the notice period?", "duration"),
+    (expected_kind, "How long has the quay been open?", None),  # since a day
+    # what is asked for, not what else is spoken of
+    (expected_kind, "What share of the sale price does the harbour keep?", "percentage"),
+    (expected_kind, "What does a berth for a tug cost?", "money"),
+    (expected_kind, "What is the yearly rent?", "money"),
+    (expected_kind, "What does the fee cover?", None),
+    (expected_kind, "What happens if the fee is late?", None),
+    (asked_definition, "What is the term that describes a berth?", None),
     (leans_on_history, "What is it?", True),
     (leans_on_history, "Who can sue?", False),
     (without_context, "And fees, regarding a, regarding b?", "And fees?"),
@@ -70,6 +80,21 @@ READ: list[tuple[Callable[[str], Any], str, Any]] = [
 def test_how_a_question_is_read(reads: Callable[[str], Any], text: str, found: Any) -> None:
     read = reads(text)
     assert ([*read] if isinstance(found, list) else read) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "asking"),
+    [
+        ("What does the lease say about pets?", "what does the say about"),
+        ("Compare the amount for a tug", "compare the amount for a"),
+        ("What is the notice period?", "what is the notice period"),
+        ("Wann ist das Tor zu?", "wann ist das zu"),
+        ("¿Qué cuesta la barca?", "qué la"),
+        ("Qui garde la clé ?", "qui la"),
+    ],
+)
+def test_words_that_only_ask(question: str, asking: str) -> None:
+    assert words_of_asking(question) == frozenset(asking.split())
 
 
 SMALL_TALK = ("Hello", "Thanks a lot, that was clear.", "Which collections do you have?")

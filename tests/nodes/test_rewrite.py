@@ -88,6 +88,13 @@ def test_slips_are_mended_in_the_question_and_before_it() -> None:
     assert update["read_as"] == [{"written": "birth", "read": "berth"}]
 
 
+def test_words_of_an_earlier_question_are_known_as_such() -> None:
+    update = turn("And who inspects it?", "What is a birth?", RuleRewriter(), Wording())
+    [part] = update["parsed"]["parts"]
+    assert part["text"] == "And who inspects a berth?"
+    assert part["earlier"] == ["a", "berth"]
+
+
 FRAGMENTS = st.sampled_from(
     "what is|who| and |; |? |. |between|it|its|§ 5-2|the|'|\"|tell me about|as a tenant, |fee|Is"
     "|(a)|\n|so|—|  |définition".split("|")
@@ -129,7 +136,7 @@ QUAY = user("Who owns the quay?", "And the Board?")
     ("said", "question", "standalone"),
     [
         (user("What is a mooring fee?"), "Who pays it?", "Who pays a mooring fee?"),
-        (user("Who must pay the mooring fee?"), "Why?", "Why, regarding the mooring fee?"),
+        (user("Who must pay the mooring fee?"), "Why?", "Why must somebody pay the mooring fee?"),
         ([{"role": "assistant", "content": "The fee is $5."}], "What is it?", "What is it?"),
         # a provision stands alone, a paragraph is one of the provision named before
         (user("Explain § 5."), "And paragraph 2?", "And paragraph 2 of § 5?"),

@@ -24,3 +24,31 @@ def test_a_text_holds_its_own_kind_of_fact_and_no_other(kind: Kind, text: str) -
     assert holds(kind, text)
     assert not holds(kind, "the port authority says so")
     assert holds("measure", text) is (kind == "measure")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A stall costs 12 francs.",
+        "forty rupees",
+        "CHF 8 a year",
+        "100 SEK",
+        "₹40",
+        "9,50 €",
+        "Der Platz kostet 5 Franken.",
+        "La place coûte 3 couronnes.",
+        # whatever a document counts its prices by
+        "A stall costs 9 crowns.",
+        "The yearly fee for a stall is at least 30 guineas.",
+    ],
+)
+def test_a_sum_of_money_is_known_by_its_currency(text: str) -> None:
+    assert holds("money", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["§ 5 of the act", "A stall costs 3 days of work.", "the fee is 5 %", "ABC 12", "12 boats"],
+)
+def test_another_number_is_no_sum_of_money(text: str) -> None:
+    assert not holds("money", text)

@@ -1,14 +1,15 @@
 """Whether the documents answer a question, read off the statements nearest to it."""
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from records import query
 
-from lexloop.core.types import Passage
+from lexloop.core.types import Part, Passage
 from lexloop.nodes.generate.answerable import (
     AnswerabilityFeatures,
+    lacks,
     probability_found,
     probability_there,
     read_features,
@@ -32,6 +33,21 @@ def test_features_of_any_text_lie_in_their_range(
         assert -1.0 <= getattr(found, field.name) <= 2.0
     assert 0.0 <= probability_there(found) <= 1.0
     assert 0.0 <= probability_found(found) <= 1.0
+
+
+def test_beside_an_answer_only_names_and_numbers_lack_and_no_word_of_an_earlier_question(
+    small: View, passages: Passages
+) -> None:
+    asked = query("Must a zeppelin moor at Amsterdam, like a kayak?", small)
+    scored = score_quotables(asked, passages(), small)
+    assert scored is not None
+    assert lacks(asked, scored, small) == [
+        "Not in the documents: “zeppelin”, “amsterdam”, “kayak”."
+    ]
+    assert lacks(asked, scored, small, given=True) == ["Not in the documents: “amsterdam”."]
+    part: Part = {**asked.parts[0], "earlier": ["amsterdam", "kayak"]}
+    later = replace(asked, parts=[part])
+    assert lacks(later, scored, small) == ["Not in the documents: “zeppelin”."]
 
 
 @pytest.mark.parametrize(

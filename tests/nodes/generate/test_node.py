@@ -172,6 +172,12 @@ def test_a_question_is_on_the_subject_whose_telling_words_it_has(
         assert guard.refuses(question, question, near(0.2)) is refused
 
 
+def test_a_correction_is_no_order(refuses: RefusalClassifier) -> None:
+    said, meant = "Sorry, the gas kiln.", "Where is the fee for the gas kiln paid?"
+    assert refuses(said, said, near(0.9))
+    assert not refuses(said, meant, near(0.9))
+
+
 def test_without_a_cosine_that_can_be_compared_no_subject_is_refused(
     refuses: RefusalClassifier,
 ) -> None:
