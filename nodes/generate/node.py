@@ -16,6 +16,7 @@ from lexloop.core.types import (
     Candidate,
     Citation,
     Draft,
+    ParsedQuestion,
     Passage,
     StructureLine,
 )
@@ -213,14 +214,17 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     only = pointed is not None and pointed["only"]
     # one in a language that nobody reads here, or one that is refused
     unread = bool(state.get("untranslated")) and not units
-    if only:
+    lacks = lacking_names(state["parsed"])
+    if lacks and not state["parsed"]["documents"]:
+        closed, told = True, []
+    elif only:
         closed = bool(told) and not units
     else:
         closed = unread or await computed(
             guard.refuses, state["asked"], state["parsed"]["text"], state["passages"]
         )
     if closed:
-        draft = drafted(ABSTENTION)
+        draft = drafted(ABSTENTION, lacks=lacks)
     else:
         # a model answers what was meant, whatever an attempt searched for
         asked = state["meant"] if generator.instructions else state["parsed"]
@@ -236,9 +240,17 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
         draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
         draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
+    if lacks and not draft["abstained"]:  # what it says is of the others that are named
+        draft = {**draft, "conflicts": [*lacks, *draft.get("conflicts", [])]}
     draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_all_placed, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}
+
+
+def lacking_names(question: ParsedQuestion) -> list[str]:
+    """Return in a sentence what a question asks for by a name that no document has."""
+    absent = question.get("absent", [])
+    return [f"No document names {' or '.join(absent)}."] if absent else []
 
 
 def _placed(draft: Draft, context: Context) -> Draft:
