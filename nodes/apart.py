@@ -44,6 +44,7 @@ _DOES = re.compile(
 _OF = re.compile(r"\b(?:of|under|in|for|on|by|with|from)\s+(?:the\s+)?$", re.IGNORECASE)
 _WORD = re.compile(r"\s+(?P<word>\w+)")
 _THE = re.compile(r"\b(?:the|this|that|our|my|your)(?=\s+(?P<words>\w+(?:[\s-]+\w+){0,3}))", re.I)
+_ADJECTIVE = re.compile(rf"\b(?!(?:{'|'.join(sorted(STOP_WORDS))})\b)\w+\s+$", re.IGNORECASE)
 _OWNED = re.compile(r"['’]s\s+")
 _JOINED = re.compile(r"\s*(?:,|,?\s*(?:and|or|with|to|und|et|e|y)\s)\s*", re.IGNORECASE)
 _MONTHS = "|".join(MONTHS)
@@ -117,10 +118,11 @@ class _Heads:
         titled = frozenset(name for name, called in self.called.items() if has(called))
         return titled or frozenset(name for name in self._few(written) if has(self.opening(name)))
 
-    def holds(self, written: str) -> bool:
-        """Return whether any document has a number, wherever it stands."""
-        has, found = _whole(written).search, self._few(written)
-        return len(found) == _HEADS or any(has(text) for text in self._view.texts_of(found))
+    def holding(self, written: str) -> frozenset[str]:
+        """Return the documents that have a number, wherever it stands."""
+        has, few = _whole(written).search, self._few(written)
+        texts = zip(few, self._view.texts_of(few), strict=True)
+        return frozenset(name for name, text in texts if has(text))
 
     def _few(self, written: str) -> Sequence[str]:
         longest = max(_PIECE.findall(written), key=len)
@@ -163,9 +165,10 @@ class _Heads:
         return of if self.are_alike(of, self.having(word) - of) else frozenset()
 
     def are_alike(self, some: Set[str], others: Set[str]) -> bool:
-        """Return whether others are documents of one form: their titles share words."""
-        return all(
-            any(_title(self.titles[o]) & _title(self.titles[s]) for s in some) for o in others
+        """Return whether others are documents of one form: their titles share half of all words."""
+        pairs = ((_title(self.titles[a]), _title(self.titles[b])) for a in others for b in some)
+        return bool(some) and all(
+            2 * len(one & other) >= max(len(one), len(other)) for one, other in pairs
         )
 
 
@@ -213,12 +216,14 @@ def _numbers(text: str, heads: _Heads) -> Iterator[_Mark]:
         last = found.end()
         written = found["id"]
         of = heads.with_id(written)
-        if not of and (_YEAR.match(written) or heads.holds(written)):
+        others = heads.holding(written) - of
+        if (others and not heads.are_alike(of, others)) or (not of and _YEAR.match(written)):
             continue
         said, instead = found.group(), "this document"
         if noun and noun["noun"].lower() not in STOP_WORDS:
             said = text[noun.start() : found.end()]
-            instead = f"{noun['det'] or 'the'} {noun['noun']}"
+            whole = noun["det"] or not _ADJECTIVE.search(text, 0, noun.start())
+            instead = f"{noun['det'] or 'the'} {noun['noun']}" if whole else noun["noun"]
         yield _Mark(of, written, said, instead)
 
 
