@@ -23,6 +23,7 @@ from lexloop.core.types import (
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
+from lexloop.nodes.generate.changes import with_changes
 from lexloop.nodes.generate.conflicts import with_conflicts
 from lexloop.nodes.generate.main_document import with_main
 from lexloop.nodes.markers import numbers_in, unmarked, without_markers
@@ -239,6 +240,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         fusion = runtime.context.settings.fusion
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
         draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
+        draft = await computed(with_changes, draft, view)
         draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
     if lacks and not draft["abstained"]:  # what it says is of the others that are named
         draft = {**draft, "conflicts": [*lacks, *draft.get("conflicts", [])]}
