@@ -171,7 +171,7 @@ def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | N
     """Return the sentence of a unit's own words that holds an offset; None if there is none."""
     if tree.units[place].kind in _SILENT:
         return None
-    spans = _own_sentences(tree, place, text)
+    spans = _own_sentences(tree, place, text, Abbreviations(text))
     span = next(((a, b) for a, b in spans if a <= offset < b), None)
     if span is None:
         return None

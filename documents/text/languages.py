@@ -8,7 +8,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from operator import itemgetter
 
 from lexloop.core.folding import folded
@@ -96,12 +95,6 @@ MAY_MISS = (
 """What follows from a mismatch of languages, for a question without and with an answer."""
 _SCRIPTS = {"Cjk": "Chinese", "Hiragana": "Japanese", "Katakana": "Japanese", "Hangul": "Korean"}
 _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items()}
-
-
-@cache
-def small_words() -> frozenset[str]:
-    """Return the small words of all languages known here."""
-    return frozenset[str]().union(*_SETS.values())
 
 
 def languages_of(texts: Iterable[str]) -> list[str]:
