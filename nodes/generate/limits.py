@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
-from lexloop.documents.chunks.statements import Statement, sentence_at
+from lexloop.documents.chunks.statements import Statement, sentence_at, unnumbered
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.view import View
@@ -53,6 +54,19 @@ def limits_of(said: Sequence[Statement], document: str, sources: View) -> list[S
             if limit is not None and _names(limit, other, place, tree):
                 found[limit.start] = limit
     return [*found.values()]
+
+
+def notes_of(said: Sequence[Statement], document: str, sources: View) -> list[Statement]:
+    """Return the first footnotes that hang on what is quoted; see ``limits_of``."""
+    tree, text = sources.tree_of(document), sources.text_of(document)
+    if tree is None or text is None:
+        return []
+    spans = dict.fromkeys(span for one in said for span in one.notes)
+    found = []
+    for start, end in islice(spans, MOST):
+        label = tree.units[place].label if (place := tree.at(start)) >= 0 else ""
+        found.append(Statement(start, end, (), label, "", unnumbered(text[start:end])))
+    return found
 
 
 @lru_cache(maxsize=32)

@@ -12,7 +12,7 @@ from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import sentence_spans, tokenize
 from lexloop.nodes.answering import repeats
 from lexloop.nodes.context import drafted
-from lexloop.nodes.generate.limits import limits_of
+from lexloop.nodes.generate.limits import limits_of, notes_of
 from lexloop.nodes.generate.paragraphs import paragraph_of
 from lexloop.nodes.generate.quotables import Quotable
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
@@ -21,8 +21,8 @@ from lexloop.nodes.pointing import unit_at
 from lexloop.nodes.relevance import Query, coverage
 from lexloop.store.view import View
 
-LIMITED = "Except:"
-"""The line before what limits the statements above it."""
+LIMITED, NOTED = "Except:", "Footnote:"
+"""The lines before what limits the statements above, and before a footnote that hangs on them."""
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _POINT, _OF_SEVERAL = 0.1, 0.3
 """The share of a question, weighted by idf, that one point must add to the words leading into its
@@ -103,14 +103,15 @@ class Writer:
         self._citations += cited
 
     def _limit(self, said: Sequence[Statement], document: str) -> None:
-        """Quote behind a provision what limits it."""
-        limits = [
-            limit
-            for limit in limits_of(said, document, self._sources)
-            if not any(_within(limit, document, citation) for citation in self._citations)
-        ]
+        """Quote behind a provision its footnotes and what limits it."""
+        self._quote_under(NOTED, notes_of(said, document, self._sources), document)
+        self._quote_under(LIMITED, limits_of(said, document, self._sources), document)
+
+    def _quote_under(self, line: str, found: Sequence[Statement], document: str) -> None:
+        cited = self._citations
+        limits = [one for one in found if not any(_within(one, document, c) for c in cited)]
         if limits:
-            self._tell(LIMITED)
+            self._tell(line)
         for limit in limits:
             [unit] = _unit_of(document, limit, self._sources)
             tree = self._sources.tree_of(document)
