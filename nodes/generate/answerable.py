@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Kind
+from lexloop.core.types import Kind, Part
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import term_set, tokenize, words
 from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike, is_definition
@@ -83,8 +83,7 @@ def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
     return [
         kind
         for part in asked.parts
-        if (kind := part["kind"]) is not None
-        and not any(holds(kind, text, frozenset(part["counted"])) for text in good)
+        if (kind := part["kind"]) is not None and not any(_serves(part, text) for text in good)
     ]
 
 
@@ -96,14 +95,13 @@ _SERVE: Mapping[Kind, tuple[Kind, ...]] = {
 
 def without_fact(asked: Query, answer: str) -> list[str]:
     """Return the parts of a question that ask for a kind of fact that the answer does not hold."""
-    return [
-        part["text"]
-        for part in asked.parts
-        if (kind := part["kind"]) is not None
-        and not any(
-            holds(one, answer, frozenset(part["counted"])) for one in _SERVE.get(kind, (kind,))
-        )
-    ]
+    return [part["text"] for part in asked.parts if not _serves(part, answer)]
+
+
+def _serves(part: Part, text: str) -> bool:
+    """Return whether a text holds a fact of the kind that a part asks for, if it asks for one."""
+    kind, what = part["kind"], frozenset(part["counted"])
+    return kind is None or any(holds(one, text, what) for one in _SERVE.get(kind, (kind,)))
 
 
 _TOLD_KINDS: Mapping[Kind, str] = {
