@@ -6,13 +6,13 @@ from dataclasses import replace
 from itertools import islice
 
 from lexloop.core.types import MOST_POINTED, Citation, Draft, PointedUnit
+from lexloop.documents.chunks.limits import limits_of, notes_of
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.telling import heading_span
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import sentence_spans, tokenize
 from lexloop.nodes.answering import repeats
 from lexloop.nodes.context import drafted
-from lexloop.nodes.generate.limits import limits_of, notes_of
 from lexloop.nodes.generate.paragraphs import paragraph_of
 from lexloop.nodes.generate.quotables import Quotable
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
@@ -104,8 +104,12 @@ class Writer:
 
     def _limit(self, said: Sequence[Statement], document: str) -> None:
         """Quote behind a provision its footnotes and what limits it."""
-        self._quote_under(NOTED, notes_of(said, document, self._sources), document)
-        self._quote_under(LIMITED, limits_of(said, document, self._sources), document)
+        tree, text = self._sources.tree_of(document), self._sources.text_of(document)
+        if tree is None or text is None:
+            return
+        self._quote_under(NOTED, notes_of(said, tree, text), document)
+        limits = limits_of(said[0].start, said[-1].end, tree, text)
+        self._quote_under(LIMITED, limits, document)
 
     def _quote_under(self, line: str, found: Sequence[Statement], document: str) -> None:
         cited = self._citations

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from indexes import view_of
 
+from lexloop.documents.chunks.limits import limits_of
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.limits import limits_of
 from lexloop.nodes.generate.paragraphs import paragraph_of
 from lexloop.nodes.generate.quotables import Quotable
 
@@ -56,7 +56,10 @@ def quoted_of(text: str, rule: str) -> list[str]:
             if said.own.startswith(rule[:12]) and not said.points:
                 passage = {**chunk, "n": 1, "score": 1.0, "signals": {}}
                 quoted = paragraph_of(Quotable(passage, said, 0), view)  # type: ignore[arg-type]
-                return [one.own for one in [*quoted, *limits_of(quoted, "t.txt", view)]]
+                tree = view.tree_of("t.txt")
+                assert tree is not None
+                limits = limits_of(quoted[0].start, quoted[-1].end, tree, text)
+                return [one.own for one in [*quoted, *limits]]
     raise AssertionError(text)
 
 

@@ -1,4 +1,4 @@
-"""What limits a provision that is quoted: exceptions, conditions and provisos of its document."""
+"""What limits a provision: exceptions, conditions and provisos that its document has elsewhere."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from itertools import islice
 from lexloop.documents.chunks.statements import Statement, sentence_at, unnumbered
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
-from lexloop.store.view import View
 
+_SILENT = frozenset(("recital", "contents"))
 MOST = 3
 """The most limits that are quoted of one provision."""
 _LIMITS = re.compile(
@@ -29,38 +29,39 @@ _PART = frozenset(
 )
 
 
-def limits_of(said: Sequence[Statement], document: str, sources: View) -> list[Statement]:
-    """Return the statements of a document that limit what is quoted of it, in order.
+def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
+    """Return the statements of a document that limit a span of it, in order.
 
     One does that has the words of an exception, a condition or a proviso, and names what is
-    quoted: by its number, as "this Section" within the same section, or as "the foregoing" in the
-    paragraph behind it.
+    in the span: by its number, as "this Section" within the same section, or as "the foregoing" in
+    the paragraph behind it.
 
     Args:
-        said: What is quoted, of one provision.
-        document: Its document.
-        sources: Has its text and its tree.
+        start: Where the span begins, in code points; it lies in one provision.
+        end: Where it ends; half-open.
+        tree: The document's tree.
+        text: Its text.
     """
-    tree, text = sources.tree_of(document), sources.text_of(document)
-    if tree is None or text is None or (place := tree.at(said[0].start)) < 0:
-        return []
     found: dict[int, Statement] = {}
-    start, end = said[0].start, said[-1].end
+    if (place := tree.at(start)) < 0:
+        return []
+    lineage = [place, *tree.above(place)]
+    numbers = [unit.number for unit in map(tree.units.__getitem__, lineage) if unit.number]
     for at in _limiting(text):
-        if start <= at < end or len(found) == MOST:
+        if start <= at < end or len(found) == MOST or (other := tree.at(at)) < 0:
             continue
-        if (other := tree.at(at)) >= 0 and tree.units[other].kind not in ("recital", "contents"):
-            limit = sentence_at(tree, text, other, at)
-            if limit is not None and _names(limit, other, place, tree):
-                found[limit.start] = limit
+        unit, own = tree.units[other], text[tree.units[other].body : tree.own_end(other)]
+        together = _provision(tree, other) in lineage
+        if unit.kind in _SILENT or not (together or any(number in own for number in numbers)):
+            continue
+        limit = sentence_at(tree, text, other, at)
+        if limit is not None and _names(limit, other, lineage, tree, together):
+            found[limit.start] = limit
     return [*found.values()]
 
 
-def notes_of(said: Sequence[Statement], document: str, sources: View) -> list[Statement]:
+def notes_of(said: Sequence[Statement], tree: Tree, text: str) -> list[Statement]:
     """Return the first footnotes that hang on what is quoted; see ``limits_of``."""
-    tree, text = sources.tree_of(document), sources.text_of(document)
-    if tree is None or text is None:
-        return []
     spans = dict.fromkeys(span for one in said for span in one.notes)
     found = []
     for start, end in islice(spans, MOST):
@@ -75,10 +76,12 @@ def _limiting(text: str) -> tuple[int, ...]:
     return tuple(match.start() for match in _LIMITS.finditer(text))
 
 
-def _names(limit: Statement, at: int, place: int, tree: Tree) -> bool:
-    """Return whether a statement in a unit ``at`` names the unit ``place``, or what it lies in."""
-    lineage = [place, *tree.above(place)]
-    together = _provision(tree, at) in lineage
+def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, together: bool) -> bool:
+    """Return whether a statement in a unit ``at`` names a unit, or what it lies in.
+
+    ``together`` says whether both are of one provision.
+    """
+    place = lineage[0]
     if together and at != place and set(_spoken_of(limit.own)) & _WHOLE:
         return True
     if together and _follows(at, place, tree) and _points_to_the_last(limit.own):
