@@ -7,6 +7,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, FileRun, encode_file_runs
+from lexloop.documents.reading.hyphens import Cuts, breaks
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.metadata import read_fields
 from lexloop.documents.reading.origins import in_written, words_from
@@ -52,6 +53,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if PurePosixPath(name).suffix.lower() == ".md":
         text, headings, lines, notes = rendered(source, headings)
         words = words_from(text, source, lines)
+    if broken := breaks(text):
+        cuts = Cuts(broken)
+        text, words = cuts.without(text), cuts.runs(words)
+        headings = tuple((cuts.moved(at), level) for at, level in headings)
+        notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     stem, own = PurePosixPath(name).stem, own_title(text, headings)

@@ -192,8 +192,6 @@ class _Parser:
         self._whereas |= number == self._recitals
         if not self._whereas or self._builder.numbered:
             return False
-        if at:
-            self._builder.text(line, 0)
         return self._recital(number, line, at)
 
     def _recital(self, number: int, line: LogicalLine, at: int) -> bool:
@@ -204,6 +202,8 @@ class _Parser:
             ahead = self._lines[number + 1 : number + _AHEAD]
             second = {m.style for e in ahead for m in list_markers(e.text) if m.value == 2}
             markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
+        if at and (markers := [marker for marker in markers if marker.value == 1]):
+            self._builder.text(line, 0)
         return bool(markers) and self._builder.recital(line, markers, at)
 
     def _listed_or_text(self, number: int, line: LogicalLine, at: int) -> None:
@@ -482,6 +482,7 @@ class _Builder:
         )
         led = bool(self.stack) and self.stack[-1].leads
         keep = 0 if begins and introduced and not led else fit.keep
+        self._reach(line, at)
         self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)
@@ -532,8 +533,7 @@ class _Builder:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
                 self.recited = True
-                if at:
-                    self._reached = _offset(line, at)
+                self._reach(line, at)
                 self._close(self._depth_of("recital", "text"))
                 entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
                 entry.number, entry.start, entry.leads = (
@@ -547,6 +547,7 @@ class _Builder:
 
     def definition(self, line: LogicalLine, at: int, term: str) -> None:
         """Open the definition of a term that has no number."""
+        self._reach(line, at)
         self._close_style("definition", self._depth_at(line))
         self._close_flat()
         label = f'{self._label} "{term}"'.strip()
@@ -701,6 +702,10 @@ class _Builder:
         self._opened.append(entry)
         self.stack.append(entry)
         self._reached = end
+
+    def _reach(self, line: LogicalLine, at: int) -> None:
+        """Let what closes end where the next unit begins, if that is within its line."""
+        self._reached = _offset(line, at) if at else self._reached
 
     def _close(self, keep: int) -> None:
         self._flush()

@@ -1,5 +1,6 @@
 """The tree of each layout, with labels as a lawyer would cite and spans that were worked out."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -333,3 +334,9 @@ def test_a_table_is_named_by_its_caption_on_one_line_or_two(tables: str) -> None
 def test_a_row_that_stands_apart_with_other_columns_begins_a_table() -> None:
     text = "Boat | Fee\nRaft | 2\n\nGate | Opens | Closes\nNorth | 6 | 10\n"
     assert [u.kind for u in tree_of(text).units] == ["table", "columns", "row"] * 2
+
+
+@pytest.mark.parametrize("inner", ["1.1 The fee is due.", "“fee” means a levy."])
+def test_what_begins_within_a_line_of_exceptions_ends_them(inner: str) -> None:
+    units = tree_of(f"EXCEPTION: {inner}\n").units
+    assert all(b.start >= a.end for a, b in pairwise(units) if a.parent == b.parent)
