@@ -31,7 +31,7 @@ _ASKS = re.compile(r"(?:What|Who|When|Where|Why|How|Which|Whether)\b[^,;:?]*$")
 """The beginning of a heading that asks, without a mark: "What is not a boat."."""
 _DETERMINERS = frozenset("the a an its their his her every each all any it them once twice".split())
 _LINKS = STOP_WORDS | frozenset("within without upon per regarding concerning".split())
-_LABEL_WORDS = 8
+_LABEL_WORDS, _SENTENCE_WORDS = 8, 5
 _SMALL_WORD = 4
 """The most letters of a word that a title may have in small letters."""
 _DEEPEST = 6
@@ -253,7 +253,8 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
         return False  # it goes on with the words that lead into it
     if count < 2 or count > _LABEL_WORDS or re.search(r"\d", said):
         return count < 2
-    return _is_titled(said) or not (_VERB.search(said) or _has_object(said))
+    states = _VERB.search(said) or _has_object(said) or _has_subject(said)
+    return _is_titled(said) or not states
 
 
 def _is_curt(words: str) -> bool:
@@ -263,6 +264,12 @@ def _is_curt(words: str) -> bool:
     return (
         " " in said and said.endswith(".") and not titled and _is_label(words, "text", alone=False)
     )
+
+
+def _has_subject(said: str) -> bool:
+    """Return whether words begin as a sentence: "The Board pays for"; not "The duties of"."""
+    found = [word.lower() for word in re.findall(r"[^\W\d_]+", said)]
+    return len(found) >= _SENTENCE_WORDS and found[0] in _DETERMINERS and found[2] not in _LINKS
 
 
 def _has_object(said: str) -> bool:

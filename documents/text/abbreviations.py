@@ -79,8 +79,8 @@ class Abbreviations:
 
         It does before a figure; and so does a title before a name ``within`` a sentence.
         """
-        length = len(word)
-        if not word.isalpha() or word.lower() in self._standing:
+        length, small = len(word), word.lower()
+        if not word.isalpha() or small in self._standing or small in self._little:
             return False
         if _COUNTED.match(after):
             return length <= _LONGEST and not _COUNTS.match(after)

@@ -110,12 +110,14 @@ def test_a_reference_is_whole_on_however_many_lines(
         ("1. Who may apply. Anybody may apply by letter.", ["Anybody may apply by letter."]),
         ("1. Fees. Each boat pays two crowns a day.", ["Each boat pays two crowns a day."]),
         ("1. General requirements. A boat has a lamp.", ["A boat has a lamp."]),
+        ("1. The duties of the keeper. He keeps the keys.", ["He keeps the keys."]),
         ("1. Vacating the Stores. Both stores are left.", ["Both stores are left."]),
         ("What is a drone.\nA drone is an aircraft.", ["A drone is an aircraft."]),
         # a short sentence
         ("1. Smoking is prohibited. Who smokes leaves.", ["Smoking is prohibited."]),
         ("1. The master keeps the keys. They are in the lodge.", ["The master keeps the keys."]),
         ("1. It meets twice a year. Guests may speak.", ["It meets twice a year."]),
+        ("1. The Board pays for broken oars. They are red.", ["The Board pays for broken oars."]),
         ("1. No dogs. No bikes.", ["No dogs.", "No bikes."]),
     ],
 )

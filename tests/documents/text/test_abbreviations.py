@@ -69,6 +69,11 @@ def test_a_sentence_ends_where_another_begins(expected: list[str]) -> None:
     assert sentences(" ".join(expected)) == expected
 
 
+def test_a_small_word_shortens_none() -> None:
+    text = "The keeper shall keep it. However, one may lend it."
+    assert sentence_spans(text) == [(0, 25), (26, 51)]
+
+
 def test_what_goes_on_elsewhere_in_the_text_is_an_abbreviation() -> None:
     text = "The rate is calc. Tuesday morning. It is calc. by the clerk."
     assert sentences(text) == ["The rate is calc. Tuesday morning.", "It is calc. by the clerk."]
