@@ -101,6 +101,7 @@ def without_fact(asked: Query, answer: str) -> list[str]:
 def _serves(part: Part, text: str) -> bool:
     """Return whether a text holds a fact of the kind that a part asks for, if it asks for one."""
     kind, what = part["kind"], frozenset(part["counted"])
+    text += "".join(f"; {number} {unit}" for unit, number in _COLUMN.findall(text))
     return kind is None or any(holds(one, text, what) for one in _SERVE.get(kind, (kind,)))
 
 
@@ -114,6 +115,8 @@ _TOLD_KINDS: Mapping[Kind, str] = {
     "name": "name",
 }
 _MOST_UNKNOWN = 3
+_COLUMN = re.compile(r"([^\W\d_]+)\)?: (\d[\d.,]*)(?![\w%])")
+"""A cell whose column names the unit: "Extra days: 3"."""
 _SHORTENED = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 
 

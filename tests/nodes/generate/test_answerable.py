@@ -58,6 +58,7 @@ def test_beside_an_answer_only_names_and_numbers_lack_and_no_word_of_an_earlier_
         ("What is the cap on costs of a berth? How much is it?", "It is 150 % of the fee.", False),
         ("How long may a boat stay?", "A boat may stay beside the quay.", True),
         ("How long may a boat stay?", "A boat may stay for two weeks.", False),
+        ("How long may a boat stay?", "Boat: dinghy; Most weeks: 3; Quay: east", False),
         ("May a boat stay?", "A boat may stay beside the quay.", False),
     ],
 )
