@@ -144,11 +144,14 @@ def test_a_copied_sentence_that_says_otherwise_is_told_whatever_stands_beside_it
     ("titles", "said"),
     [
         # of one form
-        (("Lease of the Mill", "Lease of the Barn"), "The tenant pays the rent of {} euros on the first day of each month."),
+        (
+            ("Lease of the Mill", "Lease of the Barn"),
+            "The tenant pays the rent of {} euros on the first day of each month.",
+        ),
         # what is said is said of many things
         (("Parking", "Boats at the pier"), "The fee is {} euros a day."),
     ],
-)  # fmt: skip
+)
 def test_documents_of_different_things_do_not_contradict_each_other(
     tmp_path: Path, titles: tuple[str, str], said: str
 ) -> None:
