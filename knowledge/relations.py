@@ -241,7 +241,7 @@ _EXCEPTED = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = (
-    r"\b(?:amend|replac|repeal|delet|substitut|omit|revok|strik|struck|insert|abrog|geändert"
+    r"\b(?<!as\s)(?:amend|replac|repeal|delet|substitut|omit|revok|strik|struck|insert|abrog|geändert"
     r"|ersetz|aufgehoben|gestrichen|modifi|remplac|sustitu|derog|sostitu)[^\W\d]*"
 )
 _AMENDED = re.compile(

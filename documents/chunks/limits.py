@@ -23,6 +23,7 @@ _ITSELF = re.compile(
     re.IGNORECASE,
 )
 _FOREGOING = re.compile(r"\bthe\s+(?:foregoing|above)\b", re.IGNORECASE)
+_SUBJECT_TO = re.compile(r"\bsubject\s+to\b[^.;:]*$", re.IGNORECASE)
 _WHOLE = frozenset(("article", "section", "clause", "rule", "regulation", "provision"))
 _PART = frozenset(
     ("paragraph", "subsection", "sentence", "restriction", "prohibition", "obligation")
@@ -87,8 +88,9 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
     if together and _follows(at, place, tree) and _points_to_the_last(limit.own):
         return True
     for reference in find_references(limit.own):
-        if reference.itself and not together:
-            continue
+        under = _SUBJECT_TO.search(limit.own, 0, reference.start)
+        if under or (reference.itself and not together):
+            continue  # it is limited by what it names
         if set(tree.find(reference, at)) & set(lineage):
             return at not in lineage[1:] or not reference.itself
     return False

@@ -254,7 +254,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
 def lacking_names(question: ParsedQuestion) -> list[str]:
     """Return in a sentence what a question asks for by a name that no document has."""
     absent = question.get("absent", [])
-    return [f"No document names {' or '.join(absent)}."] if absent else []
+    return [f"No document names {', '.join(absent)}."] if absent else []
 
 
 def _placed(draft: Draft, context: Context) -> Draft:

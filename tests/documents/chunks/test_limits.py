@@ -70,6 +70,7 @@ def quoted_of(text: str, rule: str) -> list[str]:
         "This section does not apply to guests.",  # of another section
         "Subject to the law of Malta, guests are welcome.",  # names none
         "Section 4 is about keys.",  # limits nothing
+        "Guests may stay, subject to Section 4.",  # is limited by it
     ],
 )
 def test_what_limits_something_else_is_not_quoted(other: str) -> None:
