@@ -28,7 +28,9 @@ class AnswerabilityFeatures:
     over: float
     read: float  # a tenth of what the reader makes of the best statements, log-odds; over all parts
     first: float  # the highest cosine of a statement of the first passage with the question
-    unknown: float  # how many of the question's terms the documents do not know, up to 3, over 3
+    # how many of the question's words the documents do not know, up to 3, over 3; one that is near
+    # to a word of the passages counts less
+    unknown: float
     foreign: float  # whether a name or section number in the question is unknown to the documents
     undefined: float  # whether a definition is asked for that no statement gives
     # whether the kind of fact asked for (a duration, a sum ...) is in no good statement
@@ -43,7 +45,6 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
     """Read the features off the scored evidence."""
     evidence = scored.quotables
     first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
-    unknown = [term for term in asked.all_terms if not sources.knows(term)]
     stands_out = [
         _stands_out(*part, evidence) for part in zip(asked.terms, scored.scores, strict=True)
     ]
@@ -54,7 +55,7 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
         over=over,
         read=float(scored.read[np.arange(len(best)), best].mean()) / 10,
         first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
-        unknown=min(len(unknown), 3) / 3,
+        unknown=min(_unknown(asked, evidence, sources), 3) / 3,
         foreign=float(
             any(
                 not sources.knows(term)
@@ -66,6 +67,26 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
         undefined=float(bool(_undefined(asked, evidence))),
         lacking=float(bool(_lacking(asked, scored))),
     )
+
+
+def _unknown(asked: Query, evidence: Sequence[Quotable], sources: Sources) -> float:
+    """Return how far words of a question are from the passages, each in [0, 1], together."""
+    passages = [*dict.fromkeys(item.passage["id"] for item in evidence)]
+    found = 0.0
+    for word in _missing(asked, sources):
+        near = sources.closeness(word, passages)
+        found += 1.0 if near is None else 1.0 - float(near.max(axis=1).mean().clip(0.0, 1.0))
+    return found
+
+
+def _missing(asked: Query, sources: Sources) -> list[str]:
+    """Return the words of a question that the documents do not have, but for those that ask."""
+    untold = frozenset[str]().union(
+        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in asked.parts)
+    )
+    said = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
+    plain = [word for word in said if word not in untold and not _SHORTENED.search(word)]
+    return [word for word in plain if not all(map(sources.knows, tokenize(word)))]
 
 
 def _undefined(asked: Query, evidence: Sequence[Quotable]) -> list[str]:
@@ -128,16 +149,11 @@ def lacks(
     Words that only ask, and those of earlier questions, are not told. Beside an answer that is
     ``given`` only names and numbers are: it may have other words for the rest.
     """
-    untold = frozenset[str]().union(
-        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in asked.parts)
-    )
     named = frozenset(
         word for part in asked.parts for name in part["named"] for word in words(name)
     )
-    said = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
-    plain = [word for word in said if word not in untold and not _SHORTENED.search(word)]
-    told = [word for word in plain if not given or word in named or word[0].isdigit()]
-    unknown = [word for word in told if not all(map(sources.knows, tokenize(word)))]
+    missing = _missing(asked, sources)
+    unknown = [word for word in missing if not given or word in named or word[0].isdigit()]
     shown = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
     lacking = [f"Not in the documents: {shown}."] if shown else []
     lacking += [

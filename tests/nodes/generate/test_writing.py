@@ -100,3 +100,21 @@ def test_what_excepts_from_a_statement_stands_behind_it(tmp_path: Path) -> None:
     assert [c["section"] for c in done["citations"][:2]] == ["Article 1(1)", "Article 2(1)"]
     plain = graph.invoke({"question": "In what is salt sold?"}, context={"corpus": str(tmp_path)})
     assert "Except:" not in plain["answer"]
+
+
+def test_a_footnote_stands_behind_what_it_hangs_on(tmp_path: Path) -> None:
+    text = (
+        "# Boathouse\n\n## 1. Fire\n\nNobody may light a stove in the boathouse.[^1]\n\n"
+        "## 2. Oars\n\nOars are dried.[^2]\n\n[^1]: A spirit stove is allowed.\n\n[^2]: In June.\n"
+    )
+    (tmp_path / "house.md").write_text(text, encoding="utf-8")
+    done = graph.invoke(
+        {"question": "May I light a stove in the boathouse?"}, context={"corpus": str(tmp_path)}
+    )
+    assert done["answer"].split("\n") == [
+        "Nobody may light a stove in the boathouse. [1]",
+        "Footnote:",
+        "A spirit stove is allowed. [2]",
+    ]
+    assert done["citations"][1]["quote"] == "A spirit stove is allowed."
+    assert done["evaluation"]["citations_verified"]
