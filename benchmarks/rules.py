@@ -103,18 +103,20 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._of_each": giving([]),
     },
-    "what excepts from an answer": {f"{_X}:limiting": giving({})},
+    "what excepts from an answer": {f"{_G}.writing:limits_of": giving([])},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer
-    "lists quoted whole": {f"{_X}:list_asked": giving([])},
+    "lists quoted whole": {f"{_G}.writing:list_asked": giving([])},
     "parts left unanswered": {f"{_X}:ExtractiveGenerator._unanswered": giving([])},
-    "antecedents": {f"{_X}:with_antecedent": lambda _: lambda item, _sources: [item.said]},
+    "short paragraphs and antecedents": {
+        f"{_G}.writing:paragraph_of": lambda _: lambda item, _sources: [item.said]
+    },
     "blanks of forms": {"nodes.answering:_BLANK": never},
-    "lines of names": {f"{_X}:_is_line_of_names": giving(False)},
-    "recitals behind provisions": {f"{_X}:_SUPPORTING": giving(1.0)},
-    "nearly as good": {f"{_X}:NEARLY_BEST": giving(9.0)},
-    "nearest statement of each passage": {f"{_X}:_nearest_by_passage": giving([])},
-    "statements that repeat another": {f"{_X}:_repeats": giving(False)},
+    "lines of names": {f"{_G}.selecting:_is_line_of_names": giving(False)},
+    "recitals behind provisions": {f"{_G}.quotables:_SUPPORTING": giving(1.0)},
+    "nearly as good": {f"{_G}.selecting:NEARLY_BEST": giving(9.0)},
+    "nearest statement of each passage": {f"{_G}.selecting:_nearest_by_passage": giving([])},
+    "statements that repeat another": {f"{_G}.selecting:_repeats": giving(False)},
     # refusing
     "refusing": {f"{_G}.node:QuestionGuard.refuses": giving(False)},
     "foreign names": {f"{_Q}:_NAMED": never, f"{_Q}:_REFERENCE": never},

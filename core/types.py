@@ -268,6 +268,7 @@ class ParsedQuestion(TypedDict):
         documents: Those that it describes before it asks, in which alone it is asked; none where
             it describes none.
         called: Those whose name it has, whoever else says it.
+        absent: The numbers and files that it asks for by name and that no document has.
         inside: It as it is asked inside the documents that it describes or calls by name.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
@@ -279,6 +280,7 @@ class ParsedQuestion(TypedDict):
     pointing: Pointing | None
     documents: list[str]
     called: list[str]
+    absent: NotRequired[list[str]]
     inside: str
     queries: list[str]
     keywords: list[str]

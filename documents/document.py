@@ -21,7 +21,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import UNKNOWN, Metadata
 
 if TYPE_CHECKING:
-    from lexloop.documents.structure.tree import Tree
+    from lexloop.documents.structure.tree import Hung, Tree
 
 _SECOND_DAY = date.min + timedelta(days=1)
 _TENTHS = 10
@@ -49,6 +49,8 @@ class Document:
         headings: The headings that the format itself marks: offset of the line, and level from 1.
         places: Where its characters stand: on its pages, packed by ``encode_runs``, or in the file
             of text that it was read from, by ``encode_file_runs``; empty where nobody knows.
+        notes: Of each footnote that the format itself marks where its mark was, and where its text
+            begins and ends; the tree has them.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Document:
     pages: tuple[int, ...] = ()
     headings: tuple[tuple[int, int], ...] = ()
     places: bytes = b""
+    notes: "tuple[Hung, ...]" = ()
 
     @cached_property
     def tree(self) -> "Tree":
@@ -65,7 +68,7 @@ class Document:
         # a worker that reads files has no use for it, and must start in no time
         from lexloop.documents.structure.parse import parse
 
-        return parse(self.text, self.headings, bool(self.pages))
+        return parse(self.text, self.headings, bool(self.pages), self.notes)
 
     def with_tree(self, tree: "Tree") -> Self:
         """Return the document with its tree, which is not made again."""

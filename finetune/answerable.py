@@ -46,16 +46,11 @@ from lexloop.finetune import logistic
 from lexloop.finetune.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
 from lexloop.finetune.public_gold import GOLD
 from lexloop.nodes.context import drafted
-from lexloop.nodes.generate.extractive import (
-    AGAINST,
-    AnswerabilityFeatures,
-    Quotable,
-    read_features,
-    score_quotables,
-)
-from lexloop.nodes.relevance import Sources, query_of
+from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
+from lexloop.nodes.generate.quotables import Quotable, score_quotables
+from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import Weights
-from lexloop.store.view import Collection
+from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 
 Part = Literal["there", "found"]
@@ -193,7 +188,7 @@ class _FeatureReader:
 
     instructions = ""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: View) -> None:
         self._sources = sources
         self.features: AnswerabilityFeatures | None = None
         self.best: Quotable | None = None

@@ -432,8 +432,9 @@ def _cross_encoder(name: str) -> Reranker:
 
 
 def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Generator:
-    from lexloop.nodes.generate.extractive import ExtractiveGenerator, Lengths
+    from lexloop.nodes.generate.extractive import ExtractiveGenerator
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
+    from lexloop.nodes.generate.selecting import Lengths
 
     model = chat_for("generator", settings.answer.generator, chat)
     if settings.retrieval.source == "none":

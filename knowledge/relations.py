@@ -28,7 +28,7 @@ from lexloop.documents.structure.references import (
     find_references,
 )
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.tokens import tokenize, words
+from lexloop.documents.text.tokens import term_set, tokenize, words
 
 PHRASE_CHARS = 120
 _QUOTES = re.compile('["“”„«»]')
@@ -126,26 +126,35 @@ class References:
         self._tree = tree
         first = text.lstrip()[:_TITLE].partition("\n")[0]
         self._heading = f"{title}\n{first}".lower()
+        self._titled = term_set(title)
         self._own = {*_THIS.findall(text[:_READ]), *re.findall(r"[A-Z][a-z]+", title)}
 
-    def of(self, body: str, place: int) -> list[Target]:
+    def of(self, body: str, place: int, changing: bool = False) -> list[Target]:
         """Return the targets of a statement in its order, a range as all that it holds.
 
-        "paragraph 1" starts at the place of the unit that it stands in.
+        "paragraph 1" starts at the place of the unit that it stands in. What a statement changes,
+        as ``changing`` says, is no provision of its own document where an act is named with it.
         """
         acts = [
             m for m in islice(ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading
         ]
         found = [Target(m.start(), m.end(), _line(m.group()), own=False) for m in acts]
         taken = [m.span() for m in ACTS.finditer(body)] if acts else []
+        within = acts[0].group() if changing and acts else ""
         for reference in find_references(body):
             if not any(start <= reference.start < end for start, end in taken):
-                found += self._targets(body, reference, place)
+                found += self._targets(body, reference, place, changing, within)
         return sorted(found[:_MOST], key=lambda target: target.start)
 
-    def _targets(self, body: str, reference: Reference, place: int) -> Iterator[Target]:
+    def _targets(
+        self, body: str, reference: Reference, place: int, changing: bool, within: str
+    ) -> Iterator[Target]:
         act, code, start, end = elsewhere(body, reference)
+        behind = "" if act or not within else f" of the {within}"
+        act = act or within
         foreign = bool(code) or bool(act and act.split()[0] not in self._own)
+        if act and (changing or _AMENDED.match(body, end)):
+            foreign = foreign or term_set(act) != self._titled
         said = _line(body[reference.start : reference.end])
         if not foreign or COMPOUND.search(said):
             found = self._tree.find(reference, place)
@@ -159,7 +168,7 @@ class References:
         whole = _named(said, reference.steps, kind.group() if kind else "")
         if start < reference.start:
             whole = f"{code} {whole}"
-        yield Target(start, end, _line(whole + body[reference.end : end]), own=False)
+        yield Target(start, end, _line(whole + body[reference.end : end] + behind), own=False)
 
 
 def _named(said: str, steps: tuple[Step, ...], kind: str) -> str:
@@ -231,12 +240,25 @@ _EXCEPTED = re.compile(
     r"|non\s+si\s+applica(?:no)?)\b",
     re.IGNORECASE,
 )
+_CHANGE = (
+    r"\b(?<!as\s)(?:amend|replac|repeal|delet|substitut|omit|revok|strik|struck|insert|abrog|geändert"
+    r"|ersetz|aufgehoben|gestrichen|modifi|remplac|sustitu|derog|sostitu)[^\W\d]*"
+)
 _AMENDED = re.compile(
-    r"[^.;:]{0,40}?\b(?:(?:is|are|was)\s+(?:hereby\s+)?(?:amended|replaced|repealed|deleted|substituted)"
-    r"|wird\s+(?:geändert|ersetzt|aufgehoben)|est\s+(?:modifié|remplacé|abrogé)e?"
-    r"|queda\s+(?:modificad|sustituid|derogad)[oa])\b",
+    r"[^.;:]{0,40}?\b(?:(?:is|are|was|were|be|been|wird|werden|est|sont|queda|è)\s+(?:hereby\s+)?"
+    rf"{_CHANGE}|(?:shall|is\s+to|will)\s+read\b)",
     re.IGNORECASE,
 )
+_IN_QUOTES = re.compile(
+    rf"{_CHANGE}[^()\d;\"“„«]{{0,30}}[\"“„«]|[\"”“»][^();\"“„«]{{0,60}}?{_CHANGE}", re.IGNORECASE
+)
+"""Words that are put in or taken out: 'for "ten" substitute "twelve"'."""
+_GOVERNED = re.compile(
+    r"\b(?:in|to|under|of|by|with|from|for|on|at)\s+(?:the\s+)?"
+    r"(?:[^\W\d]+\s[\dIVXivx(]\S*?(?:,|\s+and|\s+or)\s+)*$",
+    re.IGNORECASE,
+)
+"""What is "in" or "under" a provision is changed, and not the provision."""
 _APPLIES = re.compile(
     r"\b(?:appl(?:y|ies)|in(?:to)?\s+(?:force|effect)|takes?\s+effect|effective|gilt|in\s+Kraft"
     r"|en\s+(?:vigueur|vigor)|in\s+vigore)\b[^.;]{0,40}?"
@@ -371,11 +393,12 @@ class _Reader:
         label = self._tree.units[place].label if place >= 0 else ""
         body = unnumbered(self._text[start : min(end, start + _LONGEST)])
         subject = label or self._title
-        for target in self._references.of(body, place):
+        changing = _IN_QUOTES.search(body) is not None
+        for target in self._references.of(body, place, changing):
             around = target.own and f"{label}(".startswith((f"{target.name}(", f"{target.name},"))
-            if not around:
-                said = BareTriplet(subject, _kind(body, target), target.name)
-                yield start, end, label, said
+            kind = _kind(body, target, changing)
+            if kind == "amends" or not around:  # one that changes another may have its number
+                yield start, end, label, BareTriplet(subject, kind, target.name)
         for date in islice(_APPLIES.finditer(body), 3):
             yield start, end, label, BareTriplet(subject, "applies_from", readable(date["date"]))
 
@@ -396,13 +419,15 @@ def _meaning(body: str, term: str) -> str:
     return body[said.end() :] if said else body
 
 
-def _kind(body: str, target: Target) -> Predicate:
-    """Return what a reference is, by the words before and behind it."""
+def _kind(body: str, target: Target, changing: bool) -> Predicate:
+    """Return what a reference is, by the words before and behind it, and whether some change."""
     if _EXCEPTED.match(body, target.end) or _EXCEPTING.search(
         body, max(0, target.start - _NEAR), target.start
     ):
         return "exception_to"
-    return "amends" if _AMENDED.match(body, target.end) else "refers_to"
+    governed = _GOVERNED.search(body, max(0, target.start - _NEAR), target.start)
+    amended = not governed and _AMENDED.match(body, target.end)
+    return "amends" if changing or amended else "refers_to"
 
 
 def _sentences(tree: Tree, text: str) -> Iterator[tuple[int, int, int]]:

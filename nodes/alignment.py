@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from lexloop.documents.text.quantities import UNITS, number_of
+from lexloop.documents.text.quantities import UNITS, dates, number_of
 from lexloop.documents.text.tokens import tokenize
 
 LIKE = 0.7
@@ -159,9 +159,16 @@ def contradictions(one: str, other: str) -> list[str]:
     if laid.share < LIKE:
         return []
     changes = _changes(laid, parties_of(f"{one}\n{other}"), _flat(other))
-    if found := [*changes] or [*_denied(laid)]:
+    if found := [*changes] or [*_denied(laid)] or [*_days(one, other)]:
         return found
     return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(one, other)) else []
+
+
+def _days(one: str, other: str) -> Iterator[str]:
+    """Yield the day of one of two copies where the other names another one."""
+    mine, theirs = dates(one), dates(other)
+    if mine and theirs and not mine & theirs:
+        yield f"it says {min(mine).title()}, where there is {min(theirs).title()}"
 
 
 def _denied(one: Aligned) -> Iterator[str]:

@@ -28,6 +28,7 @@ from lexloop.core.types import (
     PointedUnit,
 )
 from lexloop.nodes.context import Context
+from lexloop.nodes.parties import parties_asked
 from lexloop.nodes.pointing import point, unit_at
 from lexloop.store.view import View
 
@@ -301,7 +302,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
         scores = settings.fusion.host_scores
         metadata = backend.metadata(set(found.documents.values()))
         hosts = {name: host_score(of, scores) for name, of in metadata.items()}
-    pointed = point(parsed["pointing"], backend)
+    pointed = parties_asked(parsed, backend) or point(parsed["pointing"], backend)
     best = _best(backend, found, fuse(found, settings.fusion, hosts), hosts, limit)
     terms = [part["term"] for part in parsed["parts"] if part["term"]]
     if strategy == "whole":

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 
 from lexloop.core.folding import folded
@@ -31,7 +31,7 @@ from lexloop.documents.structure.telling import (
     entitled,
     word_of,
 )
-from lexloop.documents.structure.tree import Missing, Tree
+from lexloop.documents.structure.tree import ITEMS, Missing, Tree
 from lexloop.documents.text.quantities import NUMBERS
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize
 from lexloop.store.view import View
@@ -52,6 +52,10 @@ _NUMERALS = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORDED = re.compile(
     r"\b(?P<word>articles?|sections?|recitals?|chapters?|annex|schedule|clauses?|rules?)\s+"
     rf"(?P<number>{'|'.join(_NUMERALS)})\b",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\b(?P<ask>does|is|in|under|of|read)\s+(?:number|no\.|nr\.|#)\s?(?P<number>\d{1,3})(?![\w.,]*\d)",
     re.IGNORECASE,
 )
 _UNBRACKETED = re.compile(r"(?<=[0-9]\))(?P<number>[a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)")
@@ -118,6 +122,7 @@ _NEAREST, _ALIKE = 3, 0.5
 def _plain_form(question: str) -> str:
     """Return the question with numbers in the forms of laws in place of people's own."""
     worded = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
+    worded = _COUNTED.sub(r"\g<ask> point \g<number>", worded)
     lettered = _LETTER.sub(lambda m: f"point ({m['number']})", worded)
     return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
 
@@ -144,7 +149,7 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
         begin = reference.start - (len(act) + 1 if end == reference.end and act else 0)
         letters[max(0, begin) : end] = _MARK * (end - max(0, begin))
         foreign |= not known
-        if known and reference.steps[0].key and not reference.here:
+        if known and not reference.here:
             found.append((_pointer(reference, asked, fitting), reference.start))
     left = _CODE.sub(" ", "".join(letters)).replace(_MARK, " ")
     rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", left.lower())
@@ -175,16 +180,26 @@ def _may_be_headed(question: str) -> bool:
 def _pointer(reference: Reference, asked: str, documents: list[str] | None) -> Pointer:
     written = asked[reference.start : reference.end]
     called = [found.lastgroup or "" for found in _CALLED.finditer(written)]
+    if not reference.steps[0].key:
+        # "paragraph 4" may be a provision that only its number names
+        called = [_PARAGRAPH]
     return {
         "written": written,
-        "steps": [[*step] for step in reference.steps],
-        "last": [[*step] for step in reference.last],
+        "steps": [[*step] for step in _outermost(reference.steps)],
+        "last": [[*step] for step in _outermost(reference.last)],
         # of an article and a section of it, the section is meant
         "word": "section" if {"article", "section"} <= {*called} else next(iter(called), ""),
         "documents": documents,
         "coded": written[:1].isdigit() and _CODE.match(written) is not None,
         "unnumbered": _SUBPARAGRAPH.search(written) is not None,
     }
+
+
+def _outermost(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps to a paragraph as those to a provision."""
+    if not steps or steps[0].key:
+        return steps
+    return (Step("provision", steps[0].number), *steps[1:])
 
 
 def _may_be_structural(question: str) -> bool:
@@ -221,9 +236,12 @@ def _structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuesti
 
 
 def only_points(question: str) -> bool:
-    """Return whether a question asks for provisions by their numbers and for nothing else."""
+    """Return whether a question asks for provisions by their numbers and for nothing else.
+
+    That of a paragraph alone may be one of the provision before.
+    """
     found = read_pointing(question, {"": ""})
-    return found is not None and found["only"]
+    return bool(found and found["only"] and any(p["word"] != _PARAGRAPH for p in found["pointers"]))
 
 
 def provision_in(text: str) -> str:
@@ -354,6 +372,8 @@ def _fits(act: str, titles: Mapping[str, str]) -> tuple[list[str] | None, bool]:
 MOST_DOCUMENTS = 4
 """The most documents that one answer is about; of more it asks which is meant."""
 _MOST_LISTED, _MOST_UNITS = 10, 200
+_PARAGRAPH = "paragraph"
+"""What a pointer is called that has no word for a provision."""
 
 
 def point(pointing: Pointing | None, view: View) -> Pointed:
@@ -370,12 +390,13 @@ def point(pointing: Pointing | None, view: View) -> Pointed:
         return headed
     units = asked.units()
     told = [*asked.crowd, *asked.missing()]
+    only = pointing["only"] and bool(units or told or asked.surely)
     trees = [asked.tree(unit["document"]) for unit in units]
     parts = (telling.groups(t, u["place"]) for t, u in zip(trees, units, strict=True))
-    if pointing["only"] and units and not told and all(parts):
+    if only and units and not told and all(parts):
         told = [line for unit in units for line in asked.outline(unit)]
         units = []
-    return _pointed(units, told, view, only=pointing["only"])
+    return _pointed(units, told, view, only=only)
 
 
 def _pointed(
@@ -397,6 +418,11 @@ class _Question:
         self._several = len(view.titles) > 1
         self.crowd: list[StructureLine] = []
         self._found = [(p, self._places(p)) for p in pointing["pointers"]]
+
+    @property
+    def surely(self) -> bool:
+        """Whether a provision is named, by a word for one."""
+        return any(pointer["word"] != _PARAGRAPH for pointer, _ in self._found)
 
     def units(self) -> list[PointedUnit]:
         """Return the units pointed to, in the order of the question, none within another."""
@@ -490,7 +516,7 @@ class _Question:
     ) -> tuple[list[StructureLine], list[PointedUnit]]:
         """Return answers about the structure, and first or last units to be quoted."""
         scopes = [scope for _, found in self._found for scope in found]
-        if not scopes and not self._pointing["pointers"]:
+        if not scopes and not self.surely:
             listed = self._pointing["named"] or self._view.holding([], ())
             scopes = [(document, -1) for document in listed]
         found = {s: telling.members(self.tree(s[0]), asked["word"], s[1]) for s in scopes}
@@ -530,7 +556,10 @@ class _Question:
 
     def _lead(self, document: str, pointer: Pointer) -> list[int]:
         tree, reference = self.tree(document), _reference(pointer)
-        steps, found = reference.steps, tree.find(reference) or tree.ending(reference)
+        steps, found = reference.steps, tree.find(reference)
+        if pointer["word"] == _PARAGRAPH:
+            return [p for p in found if self._is_paragraph(document, p, pointer)]
+        found = found or tree.ending(reference)
         if not found and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
             # "Article 12 of Chapter III": the numbers of articles run on over chapters
             alone = (Step("provision", steps[at].number), *steps[at + 1 :])
@@ -545,7 +574,9 @@ class _Question:
         if missing is None or pointer["coded"]:
             return None
         place = missing.last if missing.last >= 0 else missing.within
-        if not self._is_called(document, place, pointer):
+        counted = pointer["word"] == _PARAGRAPH
+        called = self._is_paragraph if counted else partial(self._is_called, bare=True)
+        if not called(document, place, pointer):
             return None
         if self._pointing["only"] or missing.within >= 0:
             return missing
@@ -573,6 +604,19 @@ class _Question:
         start = tree.units[root].start
         head = (self._view.text_of(document) or "")[start : start + 3]
         return not head.lower().startswith((own[:3], "§"))
+
+    def _is_paragraph(self, document: str, place: int, pointer: Pointer) -> bool:
+        """Return whether a place lies in a provision that is called a paragraph as well.
+
+        Only a number names it, and no paragraph of another has that number, or it has no heading.
+        """
+        units, wanted = self.tree(document).units, pointer["steps"][0][1]
+        path = [units[p] for p in (place, *self.tree(document).above(place))]
+        root = next((unit for unit in path if unit.kind == "provision" and unit.number), None)
+        if root is None or not self._is_called(document, place, pointer, bare=True):
+            return False
+        beside = any(unit.kind in ITEMS and unit.number == wanted for unit in units)
+        return not (root.heading and beside)
 
     def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """Return the places where they lie in few documents; else note in which."""

@@ -369,7 +369,7 @@ def words_of_asking(question: str) -> frozenset[str]:
     opening = _OPENS.match(question.strip())
     asked = frozenset(words(opening.group())) if opening else frozenset[str]()
     spoken = frozenset(words(question))
-    return (asked | kind_words(question) | _asking() | small_words()) & spoken
+    return (asked | kind_words(question) | _asking() | small_words(())) & spoken
 
 
 def counted(question: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from langgraph.runtime import Runtime
@@ -16,7 +16,8 @@ from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, P
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
-from lexloop.nodes.relevance import Query, Sources, query_of, relevance
+from lexloop.nodes.reading import WORTH, Stated, TitledSources, reads
+from lexloop.nodes.relevance import Query, query_of, relevance
 
 _SUPPORT_OF = 5
 _CALLED = 0.2
@@ -188,7 +189,7 @@ _SEARCHED = {"lexical", "dense"}
 class FeatureReranker:
     """A reranker by cosine, coverage and definitions of the statements, and by MaxSim."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: TitledSources) -> None:
         self._sources = sources
 
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
@@ -204,18 +205,46 @@ class FeatureReranker:
         for candidate in candidates:
             heed_deadline("while passages were reranked")
             said.append(answering(asked, candidate, self._sources))
-        best_said, explained = self._best_said(asked, said), _explained(candidates, said, close)
-        ranked: list[Candidate] = []
-        silent = {c["id"] for c, best in zip(candidates, best_said, strict=True) if best is None}
-        for candidate, best, nearer, toward in zip(
-            candidates, best_said, close, explained, strict=True
-        ):
-            graph = candidate["signals"].get("graph", 0.0)
-            searched = FUSED * fused[candidate["id"]] + GRAPH * graph
-            score = (best or 0.0) + searched + TOKENS * nearer + EXPLAINED * toward
-            signals = {**candidate["signals"], "rerank": score}
-            ranked.append({**candidate, "score": score, "signals": signals})
+        best, explained = self._best_said(asked, said), _explained(candidates, said, close)
+        graph = [candidate["signals"].get("graph", 0.0) for candidate in candidates]
+        scores = [
+            one.relevance
+            + FUSED * fused[candidate["id"]]
+            + GRAPH * related
+            + TOKENS * nearer
+            + EXPLAINED * toward
+            for candidate, one, related, nearer, toward in zip(
+                candidates, best, graph, close, explained, strict=True
+            )
+        ]
+        scores = self._read(asked, candidates, best, scores)
+        ranked: list[Candidate] = [
+            {**one, "score": score, "signals": {**one["signals"], "rerank": score}}
+            for one, score in zip(candidates, scores, strict=True)
+        ]
+        silent = {c["id"] for c, one in zip(candidates, best, strict=True) if one.said is None}
         return sorted(ranked, key=lambda c: (c["id"] in silent, -c["score"], c["id"]))
+
+    def _read(
+        self,
+        asked: Query,
+        candidates: Sequence[Candidate],
+        best: Sequence["_Best"],
+        scores: Sequence[float],
+    ) -> list[float]:
+        """Return the scores with what the reader makes of the best statements."""
+        found = [
+            (i, Stated(candidate["document"], one.said.said, one.said.scored.text))
+            for i, (candidate, one) in enumerate(zip(candidates, best, strict=True))
+            if one.said is not None
+        ]
+        total = np.array(scores, dtype=np.float32)
+        places = [i for i, _ in found]
+        if found:
+            stated = [one for _, one in found]
+            total[places] += WORTH * reads(asked.text, stated, total[places], self._sources)
+        read: list[float] = total.tolist()
+        return read
 
     def _closeness(self, question: str, candidates: list[Candidate]) -> list[float]:
         """Return each candidate's MaxSim less the mean of all; 0 without token vectors."""
@@ -227,15 +256,25 @@ class FeatureReranker:
         mean = math.fsum(close) / len(close)
         return [one - mean for one in close]
 
-    def _best_said(self, asked: Query, said: Sequence[list[Answering]]) -> list[float | None]:
-        """Return the best relevance among each candidate's statements; None where none answers."""
+    def _best_said(self, asked: Query, said: Sequence[list[Answering]]) -> "list[_Best]":
+        """Return the best statement of each candidate; none where none may answer."""
         every = [one for found in said for one in found]
         if not every:
-            return [None] * len(said)
+            return [_Best(None, 0.0)] * len(said)
         vectors = np.stack([one.vector for one in every])
         scores = relevance(asked, [one.scored for one in every], vectors, self._sources).max(axis=0)
-        spans = pairwise(accumulate(map(len, said), initial=0))
-        return [float(scores[first:end].max()) if end > first else None for first, end in spans]
+        best: list[_Best] = []
+        for first, end in pairwise(accumulate(map(len, said), initial=0)):
+            top = first + int(scores[first:end].argmax()) if end > first else -1
+            best.append(_Best(every[top], float(scores[top])) if end > first else _Best(None, 0.0))
+        return best
+
+
+class _Best(NamedTuple):
+    """The statement of a candidate that suits a question best, and its relevance."""
+
+    said: Answering | None
+    relevance: float
 
 
 def _explained(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -18,6 +19,7 @@ from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.nodes.apart import inside, told_apart
 from lexloop.nodes.context import Context
 from lexloop.nodes.describing import (
     before,
@@ -437,6 +439,27 @@ def _of_earlier(parsed: ParsedQuestion, said: str) -> ParsedQuestion:
     return {**parsed, "parts": parts}
 
 
+class _Meant(NamedTuple):
+    """The documents that a question is asked in, whether it describes them, and see ``Apart``."""
+
+    documents: list[str]
+    described: bool
+    outside: Mapping[str, str]
+    absent: list[str]
+
+
+def _meant(parsed: ParsedQuestion, backend: View) -> _Meant:
+    """Return the documents that a question means; numbers and files are surer than words."""
+    apart = told_apart(parsed["text"], backend)
+    if apart.sure:
+        return _Meant(apart.documents, False, apart.outside, apart.absent)
+    described = documents_described(parsed, backend)
+    called = described or documents_called(parsed["text"], backend)
+    documents = sorted({*apart.documents, *called})
+    alone = documents == apart.documents and not described
+    return _Meant(documents, bool(described), apart.outside if alone else {}, [])
+
+
 def _asked_inside(
     parsed: ParsedQuestion, question: str, history: list[Turn], backend: View
 ) -> ParsedQuestion:
@@ -444,16 +467,29 @@ def _asked_inside(
 
     A follow-up is asked inside those of the question that it goes on from.
     """
-    described = documents_described(parsed, backend)
-    called = described or documents_called(parsed["text"], backend)
+    meant = _meant(parsed, backend)
     for said in reversed([turn["content"] for turn in history if turn["role"] == "user"]):
-        if called or not leans_on_history(question):
+        if meant.documents or not leans_on_history(question):
             break
-        question, described = said, documents_described(parse(said), backend)
-        called = described or documents_called(said, backend)
+        question, absent = said, meant.absent
+        meant = _meant(parse(said), backend)._replace(absent=absent, outside={})
+    called, described, outside, absent = meant
     named = documents_named(parsed["text"], backend)
-    parsed = {**parsed, "documents": called, "called": [*named]}
+    parsed = {**parsed, "documents": called, "called": [*named], "absent": absent}
+    parsed = _outside(parsed, outside)
     return _without(before(parsed), parsed) if described else _unnamed(parsed, named)
+
+
+def _outside(parsed: ParsedQuestion, outside: Mapping[str, str]) -> ParsedQuestion:
+    """Return what is asked and searched without the numbers and files that name its documents."""
+    if not outside or not (bare := inside(parsed["inside"], outside)):
+        return parsed
+    return {
+        **parsed,
+        "parts": [part_of(inside(part["text"], outside) or bare) for part in parsed["parts"]],
+        "inside": bare,
+        "queries": distinct([inside(query, outside) for query in parsed["queries"]]),
+    }
 
 
 def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:
@@ -474,8 +510,8 @@ def _unnamed(parsed: ParsedQuestion, titles: Mapping[str, str]) -> ParsedQuestio
     A text speaks of itself as "this licence": its name stands in its title and its preamble, which
     a search for the name would find.
     """
-    bare = unnamed(parsed["text"], titles)
-    if bare == parsed["text"]:
+    bare = unnamed(parsed["inside"], titles)
+    if bare == parsed["inside"]:
         return parsed
     texts = [part["text"] for part in parsed["parts"]]
     return {

@@ -28,7 +28,7 @@ from lexloop.knowledge.columns import (
     read_triplets,
     unpack,
 )
-from lexloop.knowledge.relations import entity_key
+from lexloop.knowledge.relations import PREDICATES, Predicate, entity_key
 from lexloop.knowledge.walk import (
     SHARES,
     Asked,
@@ -231,6 +231,12 @@ class KnowledgeGraph:
             )
             for one in found
         ]
+
+    def of_kind(self, predicate: Predicate, limit: int) -> list[Triplet]:
+        """Return the first triplets of a predicate, in the order of their documents and places."""
+        kind = PREDICATES.index(predicate)
+        found = np.flatnonzero((self._columns.kinds == kind) & self._visible)[:limit].tolist()
+        return list(self._fetch(found).values())
 
     def _known(self, seeds: Mapping[str, float]) -> dict[int, float]:
         numbers = ((self._number_of(name), weight) for name, weight in seeds.items())

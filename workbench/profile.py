@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from lexloop.core.folding import narrowed
 from lexloop.core.types import At
 from lexloop.documents.chunks.statements import Statement, statements
+from lexloop.documents.text.parties import parties_of
 from lexloop.knowledge.relations import References
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.register import Entry, entries_of
@@ -27,8 +28,6 @@ QUESTIONS = 5
 _MOST_ASKED, _MOST_LISTED = 25, 200
 _OPENING = 8_000
 """Characters in which an agreement names itself, its parties and its day."""
-_APART = 700
-"""The most characters from one party to the next."""
 _KINDS = (
     r"agreement|contract|lease|licen[cs]e|deed|amendment|addendum|memorandum|terms|policy|notice"
     r"|act|law|regulation|directive|decision|rules?|code|constitution|statute|ordinance|treaty"
@@ -38,22 +37,6 @@ _KIND = re.compile(rf"\b(?:{_KINDS})\b", re.IGNORECASE)
 _NAMES_ITSELF = re.compile(
     r"\b[Tt](?:his|HIS) (?P<said>(?:[A-Z][\w&/'’-]*,? (?:and |of )?){0,8}?"
     rf"(?i:{_KINDS}))\b(?! [A-Z]\w)"
-)
-_ROLE = re.compile(
-    r"\((?P<inside>[^()]{0,160}?[“\"'‘](?P<role>[^”\"'’]{1,60})[”\"'’][^()]{0,80})\)"
-)
-_BETWEEN = re.compile(
-    r"\b(?:by and (?:between|among)|between|among|by and amongst)\b[:,]?", re.IGNORECASE
-)
-_PREFIX = r"(?:(?:and|by|the|with|from|to|of|on behalf of|\d[.)]?|\(\w\))\s+)*"
-_OWN_NAME = re.compile(
-    rf"{_PREFIX}(?P<name>(?:[A-Z0-9]|[\w-]+\.com\b)[\w.&'’/-]*(?:,?\s+(?:(?:of|and|the|de|for|&|und|et)\s+){{0,2}}"
-    r"[A-Z(&][\w.&'’/)-]*)*)"
-)
-_NO_PARTY = re.compile(
-    r"\b(?:agreement|date|party|parties|contract|term|territory|products?|services?|lease|exhibits?"
-    r"|amendment|schedules?)$",
-    re.IGNORECASE,
 )
 _LAW = re.compile(
     r"\b(?:govern\w*|constru\w+|interpret\w+)\b[^.;]{0,160}?\blaws?\b|\blaws?\b[^.;]{0,80}\bgovern",
@@ -227,60 +210,12 @@ class _Reader:
 
     def parties(self) -> list[Party]:
         """Return the parties that the opening of an agreement names."""
-        starts = [match.end() for match in _BETWEEN.finditer(self.opening)]
-        found = [self._named_from(start) for start in starts]
-        named = next((one for one in found if len(one) > 1), [])
-        if named:
-            return named
-        roles = (m for m in _ROLE.finditer(self.opening) if not _NO_PARTY.search(m["role"]))
-        first = next((m.start() for m in roles), -1)
-        begin = (
-            max(self.opening.rfind("\n\n", 0, first), self.opening.rfind(". ", 0, first - 60)) + 1
-        )
-        if first >= 0 and len(named := self._named_from(begin)) > 1:
-            return named
-        return next(filter(None, found), []) or (self._unnamed(starts[0]) if starts else [])
-
-    def _named_from(self, start: int) -> list[Party]:
-        """Return the parties with roles, (the "Seller"), that follow one another from a place."""
-        found: list[Party] = []
-        at = start
-        for match in _ROLE.finditer(self.opening, start, start + 3_000):
-            between = self.opening[at : match.start()]
-            if len(between) > _APART or re.search(r"\b(?:WHEREAS|Whereas|RECITALS)\b", between):
-                break
-            if not _NO_PARTY.search(match["role"]):
-                party = self._party(at, match.start(), match["role"])
-                found += [party] if party else []
-                at = match.end()
-        return found
-
-    def _party(self, start: int, end: int, role: str) -> Party | None:
-        """Return the party whose name a stretch opens with, or the last "and" in it."""
-        lead = self.opening[start:end]
-        skipped = len(lead) - len(lead.lstrip(" ,;:\n"))
-        name = _OWN_NAME.match(lead, skipped)
-        if name is None:
-            joined = [m.end() for m in re.finditer(r"\b(?:and|AND)\s+", lead)]
-            name = _OWN_NAME.match(lead, joined[-1]) if joined else None
-        if name is None:
-            return None
-        said = name["name"].rstrip(" ,")
-        if re.search(r"\bagreement\b|^(?:and|whereas)$", said, re.IGNORECASE):
-            return None
-        begin = start + name.start("name")
-        item = self.item(said, begin, begin + len(said))
-        return Party(role=" ".join(role.split()), **item.model_dump())
-
-    def _unnamed(self, start: int) -> list[Party]:
-        """Return the two names behind "between" where they have no roles."""
-        halves = re.split(r"\band\b", self.opening[start : start + _APART], maxsplit=1)
-        found, at = [], start
-        for half in halves:
-            party = self._party(at, at + len(half), "")
-            at += len(half) + 3
-            found += [party] if party else []
-        return found if len(found) == 2 else []
+        found = parties_of(self.source.text)
+        items = (self.item(one.name, one.start, one.end) for one in found)
+        return [
+            Party(role=one.role, **item.model_dump())
+            for one, item in zip(found, items, strict=True)
+        ]
 
     def dated(self, pattern: re.Pattern[str], text: str) -> list[Dated]:
         """Return the first day that a pattern finds."""

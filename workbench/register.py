@@ -11,6 +11,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, narrowed
 from lexloop.core.running import give_way
 from lexloop.core.types import At
+from lexloop.documents.chunks.limits import limits_of
 from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
@@ -180,6 +181,9 @@ def entries_of(
         found = [*clauses(said.sentence, actors)] or _stated(said.sentence, actors)
         for clause in found:
             own = said if clause is found[-1] else said._replace(points=())
+            read = _read(own, clause, days)
+            limits = limits_of(said.start, said.end, source.tree, source.text)
+            read["unless"] += [limit.own for limit in limits]
             yield Entry(
                 document=source.name,
                 title=title,
@@ -188,7 +192,7 @@ def entries_of(
                 start=said.start,
                 end=said.end,
                 quote=source.text[said.start : said.end].strip(),
-                **_read(own, clause, days),
+                **read,
             )
 
 

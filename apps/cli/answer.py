@@ -30,10 +30,11 @@ _COLOURS: dict["Finding", str] = {
 
 
 def print_answer(record: dict[str, Any], session: Session, start_s: float | None = None) -> None:
-    """Print how slips were read, the answer, its sources, the verdict, and what it cost.
+    """Print the verdict, how slips were read, the answer, its sources, and what it cost.
 
     Of the first answer it is told how long the start took.
     """
+    say(_finding(record))
     for item in record["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
     for name in asked_of(record):
@@ -48,7 +49,8 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
     print_sources(record["citations"], answer=record["answer"])
     print_sources(record["near"], NEAR)
     say()
-    say(_verdict(record))
+    if checked := _checked(record):
+        say(checked, style="dim")
     for item in record["degraded"]:
         say(lost_in_words(item), style="yellow")
     start = "" if start_s is None else f", and {start_s:.2f} s to start"
@@ -89,20 +91,24 @@ def _place(source: "Citation | Triplet") -> list[Part]:
     return [(f"{of}{one_line(source['document'])}", "bold"), f" · {' · '.join(places(source))}"]
 
 
-def _verdict(record: dict[str, Any]) -> "Text":
-    """Return one line: the finding, how likely the answer is right, the scores and the retries."""
-    finding, tries = record["finding"], record["retries"]
-    head = (HEADS[finding], _COLOURS[finding])
-    if finding == "reply":
+def _finding(record: dict[str, Any]) -> "Text":
+    """Return the first line: what was found, and how likely it is the answer."""
+    head = (HEADS[record["finding"]], _COLOURS[record["finding"]])
+    likely = record["answers"]
+    if record["finding"] not in ("answers", "in part") or likely is None:
         return joined(head)
+    return joined(head, f" · {likely:.0%} likely to answer the question")
+
+
+def _checked(record: dict[str, Any]) -> str:
+    """Return the line behind an answer: its scores, whether its citations verify, the retries."""
+    finding, tries = record["finding"], record["retries"]
     again = f"{tries} {'retry' if tries == 1 else 'retries'}"
+    if finding == "reply":
+        return ""
     if finding in ("near", "absent"):
-        return joined(head, f" · {again}")
-    likely = ""
-    if record["answers"] is not None:
-        likely = f" · {record['answers']:.0%} likely to answer the question"
-    verified = _verified(record["scores"], record["citations_verified"])
-    return joined(head, f"{likely} · {verified} · {again}")
+        return again
+    return f"{_verified(record['scores'], record['citations_verified'])} · {again}"
 
 
 def shown_scores(scores: "Mapping[str, Any]") -> list[str]:

@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
-from itertools import accumulate, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 
 from lexloop.core.folding import narrowed
 from lexloop.core.types import Chunk
@@ -14,7 +14,8 @@ from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
-from lexloop.documents.text.tokens import sentence_spans
+from lexloop.documents.text.abbreviations import Abbreviations
+from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans
 
 Span = tuple[int, int]
 """Start and end in code points of the document's text, half-open."""
@@ -26,7 +27,11 @@ _VERB = re.compile(
     r"|counts?|refers?|provides?|(?-i:end))\b",
     re.IGNORECASE,
 )
-_LABEL_WORDS = 8
+_ASKS = re.compile(r"(?:What|Who|When|Where|Why|How|Which|Whether)\b[^,;:?]*$")
+"""The beginning of a heading that asks, without a mark: "What is not a boat."."""
+_DETERMINERS = frozenset("the a an its their his her every each all any it them once twice".split())
+_LINKS = STOP_WORDS | frozenset("within without upon per regarding concerning".split())
+_LABEL_WORDS, _SENTENCE_WORDS = 8, 5
 _SMALL_WORD = 4
 """The most letters of a word that a title may have in small letters."""
 _DEEPEST = 6
@@ -45,6 +50,7 @@ class Statement:
         own: Its own words likewise; the cells of a row, each with the name of its column; of a list
             its heading and the words that its points complete.
         points: The number of a list's points; 0 for what is no list.
+        notes: The spans of the footnotes that hang on it, which may except from what it says.
     """
 
     start: int
@@ -54,6 +60,7 @@ class Statement:
     lead: str
     own: str
     points: int = 0
+    notes: tuple[Span, ...] = ()
 
     @property
     def text(self) -> str:
@@ -66,17 +73,24 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
     """
+    for one in _statements(tree, text):
+        notes = tree.notes_of(one.start, one.end) if tree.notes else ()
+        yield replace(one, notes=notes) if notes else one
+
+
+def _statements(tree: Tree, text: str) -> Iterator[Statement]:
     text = narrowed(text)
     leads: list[tuple[Span, ...]] = []
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
     named: dict[int, Span] = {}
+    seen = Abbreviations(text)
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
             columns[unit.parent] = cells(text[unit.start : unit.end])
             named[unit.parent] = unit.start, unit.end
-        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
+        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text, seen)
         within = above if unit.kind in ITEMS and place in items.get(unit.parent, ()) else ()
         if sentences and tree.leads(place, text):
             lead = sentences.pop()
@@ -94,9 +108,12 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
             heading = "" if spans else _heading(tree, place)
             own = f"{heading} {said}" if heading else said
             yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
+        alone = len(sentences) == 1 and not tree.children(place)
+        written = [text[slice(*one)] for one in sentences]
+        labelled = bool(written) and _is_label(written[0], unit.kind, alone)
+        labelled = labelled and not (len(written) > 1 and all(map(_is_curt, written[:2])))
         for number, (start, end) in enumerate(sentences):
-            alone = len(sentences) == 1 and not tree.children(place)
-            if not number and _is_label(text[start:end], unit.kind, alone):
+            if not number and labelled:
                 continue
             spans = within if not number else ()
             if unit.kind == "row" and unit.parent in named:
@@ -143,11 +160,22 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
     before = siblings[at - 1] if at else parent
     if before < 0 or tree.units[before].kind in _SILENT:
         return None
-    sentences = _own_sentences(tree, before, text)
+    sentences = _own_sentences(tree, before, text, Abbreviations(text))
     if not sentences:
         return None
     start, end = sentences[-1]
     return Statement(start, end, (), tree.units[before].label, "", unnumbered(text[start:end]))
+
+
+def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | None:
+    """Return the sentence of a unit's own words that holds an offset; None if there is none."""
+    if tree.units[place].kind in _SILENT:
+        return None
+    spans = _own_sentences(tree, place, text, Abbreviations(text))
+    span = next(((a, b) for a, b in spans if a <= offset < b), None)
+    if span is None:
+        return None
+    return Statement(*span, (), tree.units[place].label, "", unnumbered(text[slice(*span)]))
 
 
 def unnumbered(text: str) -> str:
@@ -162,7 +190,7 @@ def unnumbered(text: str) -> str:
     return flat[at:].lstrip()
 
 
-def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
+def _own_sentences(tree: Tree, place: int, text: str, seen: Abbreviations) -> list[Span]:
     """Return the sentences of a unit's own words; a row is one."""
     unit, end = tree.units[place], tree.own_end(place)
     own = text[unit.body : end]
@@ -172,7 +200,7 @@ def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
         begin = unit.body + len(own) - len(own.lstrip())
         return [(begin, unit.body + len(own.rstrip()))]
     # the line ends within a unit are those of wrapping
-    spans = sentence_spans(own.replace("\n", " "))
+    spans = sentence_spans(own.replace("\n", " "), seen)
     open_ended = bool(tree.children(place))
     return [(unit.body + a, unit.body + b) for a, b in _headed(own, spans, open_ended)]
 
@@ -194,12 +222,17 @@ def _headed(own: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
 
 def _is_topic(words: str) -> bool:
     """Return whether words are a few capitalised ones that state nothing: "Governing Law."."""
-    said = re.findall(r"[^\W\d_]+", unnumbered(words))
-    if not 0 < len(said) <= _LABEL_WORDS or not words.rstrip().endswith("."):
+    return words.rstrip().endswith(".") and _is_titled(unnumbered(words))
+
+
+def _is_titled(said: str) -> bool:
+    """Return whether a few words are written as a title is and state nothing."""
+    found = re.findall(r"[^\W\d_]+", said)
+    if not 0 < len(found) <= _LABEL_WORDS:
         return False
-    headed = all(word[0].isupper() for word in said if len(word) > _SMALL_WORD)
-    ends = said[0][0].isupper() and said[-1][0].isupper()
-    return headed and ends and not _VERB.search(words)
+    headed = all(word[0].isupper() for word in found if len(word) > _SMALL_WORD)
+    ends = found[0][0].isupper() and found[-1][0].isupper()
+    return headed and ends and not _VERB.search(said)
 
 
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
@@ -207,19 +240,45 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
 
     They are a sentence of a unit; it may have no other words, in this sentence or below.
     """
-    if kind == "row" or (alone and kind in ITEMS):
+    if kind == "row" or (alone and (kind in ITEMS or kind == "provision")):
         return False
     said = unnumbered(words)
+    count = len(re.findall(r"[^\W\d_]+", said))
     if said.endswith("?"):
         return False  # what follows answers it
-    if alone and said.endswith(".") and said.count(" ") > 1:
-        return False
-    if kind in ITEMS and said[:1].islower():
+    if _ASKS.match(said) and count <= _LABEL_WORDS:
+        return True
+    whole = alone and said.endswith(".") and said.count(" ") > 1
+    if whole or (kind in ITEMS and said[:1].islower()):
         return False  # it goes on with the words that lead into it
-    count = len(re.findall(r"[^\W\d_]+", said))
-    return count < 2 or (
-        count <= _LABEL_WORDS and not re.search(r"\d", said) and not _VERB.search(said)
+    if count < 2 or count > _LABEL_WORDS or re.search(r"\d", said):
+        return count < 2
+    states = _VERB.search(said) or _has_object(said) or _has_subject(said)
+    return _is_titled(said) or not states
+
+
+def _is_curt(words: str) -> bool:
+    """Return whether words that are no title say something without a verb: "No dogs."."""
+    said = unnumbered(words)
+    titled = _is_titled(said) or _ASKS.match(said) is not None
+    return (
+        " " in said and said.endswith(".") and not titled and _is_label(words, "text", alone=False)
     )
+
+
+def _has_subject(said: str) -> bool:
+    """Return whether words begin as a sentence: "The Board pays for"; not "The duties of"."""
+    found = [word.lower() for word in re.findall(r"[^\W\d_]+", said)]
+    return len(found) >= _SENTENCE_WORDS and found[0] in _DETERMINERS and found[2] not in _LINKS
+
+
+def _has_object(said: str) -> bool:
+    """Return whether a verb shows by what stands behind it: "keeps the minutes"; not "of the".
+
+    No small word leads to it.
+    """
+    found = re.findall(r"[^\W\d_]+", said) if not said.endswith(":") else []
+    return any(b in _DETERMINERS and a.lower() not in _LINKS for a, b in pairwise(found))
 
 
 def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
@@ -261,6 +320,10 @@ def statements_text(found: Sequence[Statement]) -> str:
 def statements_in(text: str) -> list[Statement]:
     """Return the statements that ``statements_text`` wrote."""
     return [
-        Statement(start, end, tuple((a, b) for a, b in leads), *rest)
-        for start, end, leads, *rest in json.loads(text)
+        Statement(start, end, _spans(leads), label, lead, own, points, _spans(notes))
+        for start, end, leads, label, lead, own, points, notes in json.loads(text)
     ]
+
+
+def _spans(held: Sequence[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in held)

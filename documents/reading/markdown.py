@@ -7,12 +7,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lexloop.documents.reading.text import printable
+from lexloop.documents.structure.tree import Hung
 
 _BULLETS = "•◦▪"
 """As browsers show them, by the depth of their list."""
 _MARK = re.compile(r"[-*+]|\d{1,9}(?=[.)])")
 _SIGNS = re.compile(r"[>#]+ ?")
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,60}\](?:: ?)?")
+_FOOTNOTE = re.compile(r"\[\^(?P<name>[^\]\s]{1,60})\](?P<text>: ?)?")
+_HANGS, _SAYS, _ENDS = "\ue110", "\ue111", "\ue112"
+"""What stands for a footnote's mark, in front of the note or where it hangs, until it is placed."""
+_PLACED = re.compile(rf"(?P<sign>[{_HANGS}{_SAYS}])(?P<name>[^{_ENDS}]{{1,60}}){_ENDS}")
 _EMPTY_ITEMS = ("-", "*", "+", ">")
 _TAG = re.compile(r"</?([a-zA-Z]+)")
 _SILENT = ("script", "style")
@@ -34,8 +38,23 @@ class _Shown(NamedTuple):
 _NOTHING = [_Shown("")]
 
 
-def rendered(text: str, known: Sequence[tuple[int, int]] = ()) -> tuple[str, Pairs, Pairs]:
-    """Return a Markdown text as it is shown, with the offset and level of each heading.
+class Rendered(NamedTuple):
+    """A text as it is shown.
+
+    Args:
+        headings: The offset and the level of each.
+        lines: The offset of each line, and that of its line of the file.
+        notes: Of each footnote where its mark was, and where its text begins and ends.
+    """
+
+    text: str
+    headings: Pairs
+    lines: Pairs
+    notes: tuple[Hung, ...]
+
+
+def rendered(text: str, known: Sequence[tuple[int, int]] = ()) -> Rendered:
+    """Return a Markdown text as it is shown.
 
     A line of the file stays a line, with its indent and its number, by which the lists of a law
     tell their order. What is HTML is read as a page is.
@@ -43,9 +62,6 @@ def rendered(text: str, known: Sequence[tuple[int, int]] = ()) -> tuple[str, Pai
     Args:
         text: The whole text.
         known: Headings that are known beforehand.
-
-    Returns:
-        The text; the headings; and the offset of each line, and that of its line of the file.
     """
     source = text.split("\n")
     page = _Page(source, {text.count("\n", 0, at): level for at, level in known})
@@ -67,10 +83,14 @@ def _parser() -> Any:
 
 
 def _pass_footnote(state: Any, silent: bool) -> bool:
-    """Pass over the mark of a footnote, which is shown as a small number beside the text."""
+    """Note the mark of a footnote, which is shown as a small number beside the text."""
     found = _FOOTNOTE.match(state.src, state.pos)
     if found is not None:
         state.pos = found.end()
+        if not silent:
+            state.push(
+                "text", "", 0
+            ).content = f"{_SAYS if found['text'] else _HANGS}{found['name']}{_ENDS}"
     return found is not None
 
 
@@ -126,19 +146,21 @@ class _Page:
             kept = "" if line.strip() in _EMPTY_ITEMS else line
             self._shown.setdefault(number, [_Shown(kept, self._levels.get(number, 0))])
 
-    def finished(self) -> tuple[str, Pairs, Pairs]:
-        """Return the whole text, its headings, and where its lines are from: see ``rendered``."""
+    def finished(self) -> Rendered:
+        """Return the whole text, its headings, and where its lines are from."""
         length, at, headings, lines = 0, 0, list[tuple[int, int]](), list[str]()
         origins: list[tuple[int, int]] = []
+        notes = _Notes()
         for number, written in enumerate(self._source):
-            for line, level in self._shown[number]:
+            for shown, level in self._shown[number]:
+                line = notes.placed(shown, length)
                 if level and line.strip():
                     headings.append((length + len(line) - len(line.lstrip()), level))
                 lines.append(line)
                 origins.append((length, at))
                 length += len(line) + 1
             at += len(written) + 1
-        return "\n".join(lines), tuple(headings), tuple(origins)
+        return Rendered("\n".join(lines), tuple(headings), tuple(origins), notes.hung())
 
     def _item_mark(self, item: Any) -> str:
         """Return what stands in front of an item; numbers go on where the file repeats one."""
@@ -209,6 +231,35 @@ class _Page:
 
     def _blank(self, lines: Sequence[int]) -> None:
         self._shown.update((number, _NOTHING) for number in range(*lines))
+
+
+class _Notes:
+    """The footnotes of a text whose lines are given in order."""
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[str, int]] = []
+        self._texts: dict[str, tuple[int, int]] = {}
+        self._open = ""  # the note that the next line goes on with
+
+    def placed(self, line: str, at: int) -> str:
+        """Return a line that begins at an offset without the marks in it, which are noted."""
+        shown, done = "", 0
+        self._open = self._open if line.strip() else ""
+        for found in _PLACED.finditer(line):
+            shown, done = shown + line[done : found.start()], found.end()
+            if found["sign"] == _HANGS:
+                self._marks.append((found["name"], at + len(shown)))
+            elif not shown.strip():
+                self._open = found["name"]
+                self._texts.setdefault(self._open, (at + len(shown), at))
+        shown += line[done:]
+        if self._open:
+            self._texts[self._open] = (self._texts[self._open][0], at + len(shown.rstrip()))
+        return shown
+
+    def hung(self) -> tuple[Hung, ...]:
+        """Return where each mark was, and where the text of its note begins and ends."""
+        return tuple((at, *self._texts[name]) for name, at in self._marks if name in self._texts)
 
 
 def _text_of(tokens: Iterable[Any]) -> str:

@@ -67,7 +67,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
     title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
-    yield Document(name, title, text, headings=headings)
+    yield Document(name, title, text, headings=headings, notes=lines.notes)
 
 
 def _parts(data: bytes, limits: Limits) -> tuple[Any, list[Any], str]:

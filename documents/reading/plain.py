@@ -7,12 +7,14 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, FileRun, encode_file_runs
+from lexloop.documents.reading.hyphens import Cuts, breaks
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.metadata import read_fields
 from lexloop.documents.reading.origins import in_written, words_from
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
 from lexloop.documents.reading.title import chosen_title, own_title
+from lexloop.documents.structure.tree import Hung
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -47,15 +49,21 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     headings = _underlined(text)
     source = text = without_rules(text)
     words: Iterable[FileRun] = [FileRun(0, 0, len(text))]
+    notes: tuple[Hung, ...] = ()
     if PurePosixPath(name).suffix.lower() == ".md":
-        text, headings, lines = rendered(source, headings)
+        text, headings, lines, notes = rendered(source, headings)
         words = words_from(text, source, lines)
+    if broken := breaks(text):
+        cuts = Cuts(broken)
+        text, words = cuts.without(text), cuts.runs(words)
+        headings = tuple((cuts.moved(at), level) for at, level in headings)
+        notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     stem, own = PurePosixPath(name).stem, own_title(text, headings)
     title = metadata.title or chosen_title("", own, text, stem)
     places = encode_file_runs(in_written(words, written, len(seen) - len(source)))
-    yield Document(name, title, text, metadata, headings=headings, places=places)
+    yield Document(name, title, text, metadata, (), headings, places, notes)
 
 
 def _underlined(text: str) -> tuple[tuple[int, int], ...]:

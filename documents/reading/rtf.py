@@ -67,7 +67,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
     title = " ".join(printable("".join(reader.title)).split())
     title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
-    yield Document(name, title, text, headings=headings)
+    yield Document(name, title, text, headings=headings, notes=reader.lines.notes)
 
 
 @dataclass(slots=True)

@@ -206,7 +206,8 @@ class LineWriter:
     def __init__(self) -> None:
         self._done: list[str] = []
         self._line: list[str] = []
-        self._notes: list[str] = []
+        self._notes: list[tuple[int, str, str]] = []  # where it hangs in its line, mark, text
+        self._hung: list[tuple[int, int, int]] = []
         self._length = 0
         self._rows = 0
         self._cells: list[tuple[int, int, bool]] = []  # column, where its pieces begin, if repeated
@@ -245,16 +246,22 @@ class LineWriter:
             return
         if not self._line:
             return
-        text = " ".join(printable("".join(self._line)).split())
+        text = self._text()
         self._line.clear()
+        begin = self._length + len(self._mark)
         if text:
             if self._heading:
                 self._headings.append((self._length, self._heading))
             self._put(self._mark + text)
             self._mark, self._heading = "", 0
-        for note in self._notes:
-            self._put(note)
+        for place, mark, words in self._notes:
+            start = self._length + len(mark)
+            self._put(mark + words)
+            self._hung.append((begin + place, start, self._length - 1))
         self._notes.clear()
+
+    def _text(self) -> str:
+        return " ".join(printable("".join(self._line)).split())
 
     def note(self, number: str, text: str) -> None:
         """Add a footnote to the line, or to the row; ``number`` is its mark, "" where it has none.
@@ -263,7 +270,7 @@ class LineWriter:
         """
         words = " ".join(printable(text).split())
         if words:
-            self._notes.append(f"[{number}] {words}" if number else words)
+            self._notes.append((len(self._text()), f"[{number}] " if number else "", words))
 
     def row(self) -> None:
         """Begin a row; a table within a cell goes on in the row it lies in."""
@@ -301,6 +308,11 @@ class LineWriter:
         self.end()
         if not self._rows:
             self._above = row
+
+    @property
+    def notes(self) -> tuple[tuple[int, int, int], ...]:
+        """Of each footnote where its mark was, and where its text begins and ends."""
+        return tuple(self._hung)
 
     def finished(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the whole text, and the offset and level of each heading."""

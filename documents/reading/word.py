@@ -65,7 +65,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
     title = printable(word.core_properties.title or "").strip()
     title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
-    yield Document(name, title, text, headings=headings)
+    yield Document(name, title, text, headings=headings, notes=lines.notes)
 
 
 def _check_parts(data: bytes, limits: Limits) -> None:

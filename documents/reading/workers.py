@@ -219,7 +219,7 @@ def to_frame(found: Document | SkippedSource | Part | PageRead) -> Frame:
     if isinstance(found, SkippedSource):
         return {"skipped": [found.name, found.reason, found.indexed]}
     places = base64.b64encode(found.places).decode()
-    about = [found.metadata.as_record(), found.pages, found.headings, places]
+    about = [found.metadata.as_record(), found.pages, found.headings, places, found.notes]
     return {"document": [found.name, found.title, found.text, *about]}
 
 
@@ -232,10 +232,12 @@ def from_frame(frame: Frame) -> Document | SkippedSource | Part | PageRead:
         return PageRead(*frame["page"])
     if "skipped" in frame:
         return SkippedSource(*frame["skipped"])
-    name, title, text, record, pages, headings, places = frame["document"]
+    name, title, text, record, pages, headings, places, notes = frame["document"]
     metadata = Metadata.from_record(record) if record else Metadata()
     marked = tuple((offset, level) for offset, level in headings)
-    return Document(name, title, text, metadata, tuple(pages), marked, base64.b64decode(places))
+    hung = tuple((at, start, end) for at, start, end in notes)
+    where = base64.b64decode(places)
+    return Document(name, title, text, metadata, tuple(pages), marked, where, hung)
 
 
 def answering(memory: str, recognising: str) -> Callable[[Frame], Iterator[Frame]]:

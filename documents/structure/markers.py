@@ -291,6 +291,8 @@ class OpenUnit:
             where the right ends of a list's numbers stand below each other.
         inner: The indent of the text behind the number.
         listed: The last item that was opened in it.
+        said: Where its heading begins in its own line; -1 where it is not there.
+        ended: Whether that line ends as a sentence does.
     """
 
     kind: Kind
@@ -312,6 +314,8 @@ class OpenUnit:
     column: int = -1
     inner: int = -1
     listed: "OpenUnit | None" = None
+    said: int = -1
+    ended: bool = False
 
     def beside(self, marker: Marker, column: int) -> bool:
         """Return whether a number at an indent may stand in one list with this one.

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -93,6 +93,10 @@ _WIDEST_GAP, _HUNDRED, _LATE = 3, 100, 1.5
 _LONG_RUN, _NEARLY_ALL = 6, 0.9
 _SPINES = {"1.": 0.6, "I.": 0.8, "A.": 0.8}
 """The styles of numbers that alone name provisions, and how much must speak for each line."""
+_COUNTING = ("1.", "1)", "(1)")
+"""The styles of numbers that may count the paragraphs of a document."""
+SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
+_FIGURE = re.compile(r"\d[\d.,]*\s*[^\s\d]")
 _NONE = (float("-inf"), 0.0, -1)
 _FEWEST_ENTRIES, _FEWEST_MARKED, _LEADER_CHARS = 5, 3, 40
 
@@ -157,6 +161,7 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
     edges = [end - text.rfind("\n", 0, start) - 1 for start, end in physical]
     width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
     lines: list[LogicalLine] = []
+    last = 0.0  # the last bare number in front of a line
     until = 0  # where the last line ends, the lines that only continue it included
     below = -1  # the indent of the first of these
     rows = _rows(text, physical)
@@ -168,9 +173,9 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         if not rows[number] and is_ruler(line.replace("*", "-")):
             continue
         # in a format that marks headings itself, "# ..." is a comment and no heading
-        bare = not paged and len(line) <= _LONGEST_HEADING
-        bare = bare and _column(text, start) < _CODE_INDENT
-        marks = _MARKDOWN.match(line) if bare else None
+        may_head = not paged and len(line) <= _LONGEST_HEADING
+        may_head = may_head and _column(text, start) < _CODE_INDENT
+        marks = _MARKDOWN.match(line) if may_head else None
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
@@ -179,7 +184,10 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
             and lines
             and before[1] > before[0]
             and not (lines[-1].level or lines[-1].row)
-            and _goes_on(lines[-1], _line(text, *before), line, edges[number - 1], width)
+            and (
+                _goes_on(lines[-1], _line(text, *before), line, edges[number - 1], width)
+                or _goes_on_with_number(_line(text, *before), line, last)
+            )
         ):
             below = _column(text, start) if until == lines[-1].end else below
             until = end
@@ -187,6 +195,7 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
             _close(lines, text, until, below)
             lines.append(_line(text, start, end, level=level, row=rows[number], marks=marks))
             until = end
+            last = bare.value if (bare := bare_number(line)) else last
     _close(lines, text, until, below)
     return lines
 
@@ -283,6 +292,19 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
     return not (last.ended or listed) and line[0].islower() and not list_markers(line)
 
 
+def _goes_on_with_number(last: LogicalLine, line: str, counted: float) -> bool:
+    """Return whether a line that begins with a figure only continues a sentence: "/ 30 seconds".
+
+    The line before ends within one, in a small letter; and the figure is not the next of those that
+    stand in front of lines, the last of which is ``counted``.
+    """
+    within = last.text[-1].islower() or last.text[-1] in ",)"
+    if not (within and _FIGURE.match(line)) or list_markers(line):
+        return False
+    bare = bare_number(line)
+    return bare is None or not (bare.value == 1 or 0 < bare.value - counted <= _WIDEST_GAP)
+
+
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
     """Return which lines are rows of a table: cells between bars, or gaps as a neighbour's.
 
@@ -366,6 +388,7 @@ class Outline:
         indented: Whether the indent of a line tells what it lies in.
         anew: Whether provisions are numbered anew in each part.
         marked: Whether the format marks the headings.
+        headed: Whether the headings of provisions that numbers name stand on the line above.
     """
 
     headings: dict[int, Heading]
@@ -377,6 +400,7 @@ class Outline:
     indented: bool
     anew: bool
     marked: bool
+    headed: bool
 
 
 def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
@@ -386,6 +410,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
     doubtful: dict[int, Heading] = {}
+    apart: set[int] = set()
     counted: dict[int, Marker] = {}
     taken = -1
     for number, line in enumerate(lines):
@@ -396,12 +421,14 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         heading = _heading(line, before, following, counted) or lettered.get(number)
         if heading is None and (marker := word_marker(line.text)) and marker.end == len(line.text):
             doubtful[number] = _worded(line, marker, following)
+            if before is not None and text.count("\n", before.end, line.start) > 1:
+                apart.add(number)
         if heading is not None:
             if not headings and heading.style == "annex" and "." in heading.number:
                 continue  # what the file itself is filed as: no annex is the first of its document
             headings[number] = heading
             taken = number + heading.title
-    headings = _filled(_valued(headings), doubtful)
+    headings = _filled(_valued(headings), doubtful, apart)
     words = Counter(h.style for h in headings.values() if h.style in _ORDER)
     order = _ordered(headings, words)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
@@ -423,6 +450,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         }
         numbers = {float(number) for _, number in named}
         spine = _spine(lines[:body], contents, worded, numbers, indented)
+        spine = spine or _paragraphs(lines[:body], contents, worded, indented)
         headings = {**spine, **headings}
     numbered = bool(spine)
     own = {heading.number for heading in headings.values()}
@@ -432,8 +460,10 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     anew = _numbered_anew(headings, ranks, provisions)
     headings = _valued(headings)
     marked = sum(line.level > 0 for line in lines) >= _FEWEST_MARKED
+    above = sum(lines[n - 1].short and n - 1 not in spine for n in spine if n)
+    headed = 2 * above > len(spine)
     return Outline(
-        headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked
+        headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked, headed
     )
 
 
@@ -450,10 +480,13 @@ def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
     return valued
 
 
-def _filled(headings: dict[int, Heading], doubtful: Mapping[int, Heading]) -> dict[int, Heading]:
+def _filled(
+    headings: dict[int, Heading], doubtful: Mapping[int, Heading], apart: Container[int]
+) -> dict[int, Heading]:
     """Return headings with those doubtful ones that are just what is missing between them.
 
-    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference.
+    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference. One
+    behind a blank line, ``apart``, may be the first of its kind.
     """
     every = sorted({**_valued(doubtful), **headings}.items())
     after: dict[int, float] = {}
@@ -466,7 +499,8 @@ def _filled(headings: dict[int, Heading], doubtful: Mapping[int, Heading]) -> di
     filled: dict[int, Heading] = {}
     last: dict[str, float] = {}
     for line, heading in every:
-        if line in headings or last.get(heading.style, -1.0) + 1 == heading.value < after[line]:
+        before = last.get(heading.style, 0.0 if line in apart else -1.0)
+        if line in headings or before + 1 == heading.value < after[line]:
             filled[line] = heading
             last[heading.style] = heading.value
     return filled
@@ -546,7 +580,8 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading
     named = word_marker(following[0].text) if word == "annex" and following else None
-    source = named is not None and named.style in _PROVISION_WORDS and len(following[0].text) <= 30
+    source = named is not None and named.style in _PROVISION_WORDS
+    source = source and named is not None and named.end == len(following[0].text.rstrip(")]. "))
     title = next(iter(following[int(source) :]), None)
     titled = title is not None and _titles(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""
@@ -598,10 +633,69 @@ def _spine(
                 own.add(number, marker, _speaks(lines, number, marker, named))
     for (style, _), own in sorted(runs.items(), key=lambda item: item[1].score, reverse=True):
         run = own.best()
+        if _completes(run, lines):
+            continue
         spoken = own.score >= _SPINES[style] * len(own.markers)
         if len(run) >= _FEWEST_NUMBERED and (spoken or _runs_through(run, own.markers, lines)):
             return {number: _numbered(lines, number, marker) for number, marker in run.items()}
     return {}
+
+
+def _paragraphs(
+    lines: Sequence[LogicalLine], contents: range, taken: Collection[int], indented: bool
+) -> dict[int, Heading]:
+    """Return the provisions of a document that only numbers its paragraphs, without headings.
+
+    The numbers of one style rise all the way, wherever they begin and whatever they leave out, and
+    each opens a whole sentence; together they are the most of the text. What a lead-in leads into
+    is a list, unless each item of it says something by itself.
+    """
+    found: dict[tuple[str, int], dict[int, Marker]] = defaultdict(dict)
+    for number, line in enumerate(lines):
+        if number in contents or number in taken or line.row:
+            continue
+        for marker in list_markers(line.text) or filter(None, [bare_number(line.text)]):
+            if marker.style in _COUNTING and len(marker.number) <= _LONGEST_NUMBER:
+                found[marker.style, line.column if indented else 0][number] = marker
+    for run in sorted(found.values(), key=min):
+        if len(run) >= _FEWEST_NUMBERED and _are_paragraphs(run, lines):
+            return {n: _numbered(lines, n, replace(m, style="1.")) for n, m in run.items()}
+    return {}
+
+
+def _are_paragraphs(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
+    """Return whether a run of numbers counts the paragraphs that a document is made of."""
+    first, last = min(run), max(run)
+    texts = [lines[number].text[marker.end :] for number, marker in run.items()]
+    if any(text[:1].islower() or text.endswith((";", ",")) for text in texts):
+        return False
+    if _completes(run, lines):
+        return False
+    held = lines[last].end - lines[first].start
+    return 2 * held >= lines[-1].end - lines[0].start and _rises(run, lines)
+
+
+def _completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
+    """Return whether numbers only complete the words before them: nothing stands between them.
+
+    Most of them say nothing by themselves.
+    """
+    first, last = min(run, default=0), max(run, default=0)
+    if not first or not lines[first - 1].leads or last - first + 1 > len(run):
+        return False
+    return 2 * sum(SAYS.search(lines[number].text) is not None for number in run) < len(run)
+
+
+def _rises(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
+    """Return whether numbers rise, and none that seems left out stands within a line."""
+    for (above, before), (below, after) in pairwise(run.items()):
+        if after.value <= before.value:
+            return False
+        between = " ".join(line.text for line in lines[above:below])
+        missing = range(int(before.value) + 1, min(int(after.value), int(before.value) + _HUNDRED))
+        if any(f" {after.style.replace('1', str(value))} " in between for value in missing):
+            return False
+    return True
 
 
 def _runs_through(

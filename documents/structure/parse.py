@@ -1,7 +1,9 @@
 """Parsing of documents into trees: headings, and between them lists, definitions and tables."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 
@@ -19,6 +21,7 @@ from lexloop.documents.structure.markers import (
     title_heading,
 )
 from lexloop.documents.structure.outline import (
+    SAYS,
     Heading,
     LogicalLine,
     Outline,
@@ -28,9 +31,9 @@ from lexloop.documents.structure.outline import (
     is_ruler,
     logical_lines,
 )
-from lexloop.documents.structure.tree import ITEMS, LEADS, Kind, Tree, Unit
+from lexloop.documents.structure.recitals import first_within, opens_recitals, run_of_recitals
+from lexloop.documents.structure.tree import ITEMS, LEADS, Hung, Kind, Tree, Unit
 
-_WHEREAS = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
 _CLOSING = re.compile(
     r"Done at [A-Z]|IN WITNESS WHEREOF|In witness whereof|For the (?:European )?Parliament$"
     r"|END OF (?:THE |THIS )?(?:TERMS|AGREEMENT|CONTRACT|LICEN[CS]E|ACT|DOCUMENT|POLICY)\b"
@@ -48,8 +51,8 @@ _AMENDMENT = re.compile(
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _WITHIN = re.compile(r"[:;.,—–)](?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
 """Where a number may begin within a line."""
-_SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FEWEST_MARKED = 3
+_BELOW = 5
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
@@ -62,28 +65,50 @@ _TOPIC = re.compile(
 _PARAGRAPHED = ("schedule", "appendix")
 
 
-def parse(text: str, headings: Sequence[tuple[int, int]] = (), paged: bool = False) -> Tree:
+def parse(
+    text: str,
+    headings: Sequence[tuple[int, int]] = (),
+    paged: bool = False,
+    notes: Sequence[Hung] = (),
+) -> Tree:
     """Return the tree of a document, in time linear in its length.
 
     Args:
         text: The whole text.
         headings: Those that the format itself marks: offset of the line, and level from 1.
         paged: Whether the format has pages, so that a line beginning with ``#`` is no heading.
+        notes: The footnotes that the format itself marks, by where they hang.
     """
     text = narrowed(text)
     lines = logical_lines(text, dict(headings), paged)
-    return _Parser(lines, find_outline(lines, text)).tree()
+    tree = _Parser(lines, find_outline(lines, text), notes).tree()
+    return _hung(tree, notes) if notes else tree
+
+
+def _hung(tree: Tree, notes: Sequence[Hung]) -> Tree:
+    """Return a tree with its footnotes, each labelled as what it hangs on is."""
+    units = list(tree.units)
+    for at, start, _ in notes:
+        place, around = tree.at(start), tree.at(at - 1)
+        if place >= 0 and around >= 0 and units[place].kind == "note":
+            units[place] = replace(units[place], label=units[around].label)
+    return replace(tree, units=tuple(units), notes=tuple(sorted(notes)))
 
 
 class _Parser:
     """One pass over the lines of one document."""
 
-    def __init__(self, lines: Sequence[LogicalLine], outline: Outline) -> None:
+    def __init__(
+        self, lines: Sequence[LogicalLine], outline: Outline, notes: Sequence[Hung]
+    ) -> None:
         self._lines, self._outline = lines, outline
+        self._notes = sorted((start, end) for _, start, end in notes)
+        self._noted = 0  # where the last footnote ends
         self._builder = _Builder(outline)
         numbered = (place for place, heading in outline.headings.items() if heading.number)
         self._first = min(numbered, default=len(lines))
         self._whereas = False
+        self._recitals = run_of_recitals(lines, self._first, outline.contents)
         self._marked = sum(h.level > 0 and "." in h.number for h in outline.headings.values())
         self._number = ""  # of the last heading
         self._counted = {
@@ -120,17 +145,18 @@ class _Parser:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
         self._whereas = self._whereas and not self._builder.recited
+        if number < self._first and opens_recitals(heading.text):
+            self._whereas = True
         self._builder.heading(line, heading, body, end)
         self._number = heading.number
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 
     def _body(self, number: int, line: LogicalLine) -> None:
-        if number < self._first:
-            if _WHEREAS.match(line.text):
-                self._whereas = not self._builder.recited
-            elif self._whereas and not self._builder.numbered and self._recital(number, line):
-                return
+        if number < self._first and self._recites(number, line):
+            return
+        if self._is_note(line):
+            return
         begun = number > self._first or self._builder.numbered
         if self._builder.within == "closing" or (begun and _CLOSING.match(line.text)):
             self._builder.add_to("closing", line)
@@ -145,15 +171,40 @@ class _Parser:
         else:
             self._listed_or_text(number, line, 0)
 
-    def _recital(self, number: int, line: LogicalLine) -> bool:
-        """Open a recital, and return whether the line begins one."""
+    def _is_note(self, line: LogicalLine) -> bool:
+        """Open a footnote that begins in a line, or go on with one, and return whether it does."""
+        at = bisect_left(self._notes, (line.start, 0))
+        begun = self._notes[at : at + 1] if self._notes else []
+        if begun and begun[0][0] < line.end:
+            start, self._noted = begun[0]
+            self._builder.footnote(line, start)
+        elif line.end <= self._noted:
+            self._builder.footnote(line)
+        return line.end <= self._noted
+
+    def _recites(self, number: int, line: LogicalLine) -> bool:
+        """Open a recital, and return whether the line begins or holds one."""
+        at = 0
+        if opens_recitals(line.text):
+            self._whereas, at = not self._builder.recited, first_within(line.text)
+            if not at:
+                return False
+        self._whereas |= number == self._recitals
+        if not self._whereas or self._builder.numbered:
+            return False
+        return self._recital(number, line, at)
+
+    def _recital(self, number: int, line: LogicalLine, at: int) -> bool:
+        """Open a recital at a place of a line, and return whether one begins there."""
         styles = {"(1)", "(A)", "(a)", "A.", *(["1."] if self._outline.provisions else [])}
-        markers = [marker for marker in list_markers(line.text) if marker.style in styles]
+        markers = [marker for marker in list_markers(line.text, at) if marker.style in styles]
         if any(marker.value == 1 for marker in markers):  # one alone counts nothing
             ahead = self._lines[number + 1 : number + _AHEAD]
             second = {m.style for e in ahead for m in list_markers(e.text) if m.value == 2}
             markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
-        return bool(markers) and self._builder.recital(line, markers)
+        if at and (markers := [marker for marker in markers if marker.value == 1]):
+            self._builder.text(line, 0)
+        return bool(markers) and self._builder.recital(line, markers, at)
 
     def _listed_or_text(self, number: int, line: LogicalLine, at: int) -> None:
         """Add a list item, with those that begin on its line, a definition, or text."""
@@ -223,15 +274,28 @@ class _Parser:
         elif not at and self._heads_next(number, line):
             self._builder.pending(line)
         else:
-            self._builder.text(line, at)
+            self._builder.text(line, at, self._next_markers(number))
+
+    def _next_markers(self, number: int) -> Sequence[Marker]:
+        """Return the readings of the next number below a line, if no heading comes before it."""
+        for place in range(number + 1, min(number + _BELOW, len(self._lines))):
+            if place in self._outline.headings:
+                break
+            if markers := list_markers(self._lines[place].text):
+                return markers
+        return ()
 
     def _names_table(self, number: int, line: LogicalLine) -> bool:
-        """Return whether a line is the caption of the table right above it, and of none below."""
+        """Return whether a line is the caption of the table right above it, and of none below.
+
+        Between two tables it is that of the one it stands closer to.
+        """
         below = self._lines[number + 1 : number + 2]
         found = caption(line.text) if not line.row and self._builder.unnamed_table else None
         if found is None or line.ended or found[1][:1].islower():
             return False
-        return not any(one.row for one in below)
+        joined = line.start - self._lines[number - 1].end == 1
+        return not any(one.row and not (joined and one.start - line.end > 1) for one in below)
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Return whether a short line is the heading of the numbered provision on the next."""
@@ -250,7 +314,7 @@ class _Parser:
         """Return whether the words behind a number are the heading of the line or list below."""
         title, below = line.text[own.end :], self._lines[number + 1 : number + 3]
         named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
-        if not (named and line.short and below) or _SAYS.search(title):
+        if not (named and line.short and below) or SAYS.search(title):
             return False
         first, *second = ([*list_markers(one.text)] for one in below)
         if any(marker.style[0] != "(" for marker in first):
@@ -306,7 +370,7 @@ class _Builder:
         self._problems: list[str] = []
         self._last: dict[tuple[str, str], tuple[float, str]] = {}
         self._pending: LogicalLine | None = None
-        self._last_text = ""
+        self._last_text = self._text_before = ""
         self._annex_count = 0.0
         self._reached = 0
         self.before: LogicalLine | None = None
@@ -318,6 +382,7 @@ class _Builder:
         """Return the tree; nothing can be added afterwards."""
         self._close(0)
         _part_annexes(self._opened)
+        _unhead(self._opened)
         units: list[Unit] = []
         for e in self._opened:
             span = (e.start, max(e.body, e.start), e.end)
@@ -366,7 +431,8 @@ class _Builder:
         if rank >= 0 and heading.style != self._outline.provisions:
             kind = "annex" if heading.style == "annex" else "part"
         start, named = line.start, heading.text
-        if self._pending is not None and heading.sole and not named:
+        headed = heading.sole and not named and self._outline.headed
+        if self._pending is not None and headed:
             start, named, self._pending = self._pending.start, self._pending.text, None
         elif self._pending is not None:
             self._crossheading(self._pending)
@@ -374,6 +440,9 @@ class _Builder:
         label = _heading_label(self._outline, heading, kind, self.stack)
         entry = OpenUnit(kind, label, heading.style, heading.value, heading.number)
         entry.heading, entry.start, entry.body = named, start, body
+        if named and named in line.text:
+            entry.ended = line.ended
+            entry.said = _offset(line, line.text.index(named))
         entry.bare = heading.sole and not named and body >= end
         self.numbered |= heading.sole and kind == "provision"
         entry.rank, entry.level, entry.divides = rank, heading.level, True
@@ -413,6 +482,7 @@ class _Builder:
         )
         led = bool(self.stack) and self.stack[-1].leads
         keep = 0 if begins and introduced and not led else fit.keep
+        self._reach(line, at)
         self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)
@@ -453,22 +523,31 @@ class _Builder:
             return "definition"
         return "paragraph" if within == "provision" else "point"
 
-    def recital(self, line: LogicalLine, markers: Sequence[Marker]) -> bool:
-        """Open a recital if its number is the next, and return whether it was."""
+    def recital(self, line: LogicalLine, markers: Sequence[Marker], at: int) -> bool:
+        """Open a recital if its number is the next, and return whether it was.
+
+        ``at`` is where it begins in its line, of which the rest has been added.
+        """
         last = next((entry for entry in self.stack if entry.kind == "recital"), None)
         for marker in markers:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
                 self.recited = True
+                self._reach(line, at)
                 self._close(self._depth_of("recital", "text"))
                 entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
-                entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
+                entry.number, entry.start, entry.leads = (
+                    marker.number,
+                    _offset(line, at),
+                    line.leads,
+                )
                 self._push(entry, line.end)
                 return True
         return False
 
     def definition(self, line: LogicalLine, at: int, term: str) -> None:
         """Open the definition of a term that has no number."""
+        self._reach(line, at)
         self._close_style("definition", self._depth_at(line))
         self._close_flat()
         label = f'{self._label} "{term}"'.strip()
@@ -476,8 +555,11 @@ class _Builder:
         entry.leads = line.leads
         self._push(entry, line.end)
 
-    def text(self, line: LogicalLine, at: int) -> None:
-        """Add unnumbered text: to a unit that has none yet, or as a unit of its own."""
+    def text(self, line: LogicalLine, at: int, following: Sequence[Marker] = ()) -> None:
+        """Add unnumbered text: to a unit that has none yet, or as a unit of its own.
+
+        It ends no list in an item with which the number below, read as ``following``, goes on.
+        """
         self._flush()
         top = self.stack[-1] if self.stack else None
         if top is not None and top.bare and self._depth_at(line) == len(self.stack):
@@ -489,11 +571,11 @@ class _Builder:
         depth = min(recital, self._depth_for_text(line))  # "HAVE ADOPTED THIS DIRECTIVE:"
         if depth < len(self.stack) and _TOPIC.match(line.text):
             depth = min(depth, self._depth_of("paragraph", "point"))
-        self._close(depth)
+        self._close(max(depth, self._depth_to_go_on(following)))
         self._push(
             OpenUnit("text", self._label, start=_offset(line, at), leads=line.leads), line.end
         )
-        self._last_text = line.text
+        self._text_before, self._last_text = self._last_text, line.text
 
     def pending(self, line: LogicalLine) -> None:
         """Hold back a line that may be the heading of what comes next."""
@@ -506,6 +588,8 @@ class _Builder:
             self._reached = line.end
             return
         depth = self._depth_of("table")
+        if depth < len(self.stack) and self._differs(line):
+            self._close(depth)
         kind: Kind = "columns" if depth == len(self.stack) else "row"
         key = ""
         if kind == "columns":
@@ -516,6 +600,14 @@ class _Builder:
         label = f"{self._label}, row {key}" if self._label and key else self._label
         self._push(OpenUnit(kind, label, number=key, start=line.start), line.end)
 
+    def _differs(self, line: LogicalLine) -> bool:
+        """Return whether a row begins another table: it stands apart, with other columns."""
+        before = self.before
+        if before is None or not before.row or self.within != "row":
+            return False
+        apart = line.start - before.end > 1
+        return apart and len(cells(before.text)) != len(cells(line.text))
+
     def _open_table(self, line: LogicalLine) -> None:
         """Open a table; the line above it that counts it becomes its caption."""
         self._flush()
@@ -524,12 +616,28 @@ class _Builder:
         if top is not None and top.divides and top.place == len(self._opened) - 1:
             written = top.heading
         found = caption(written)
+        if found is None and written:
+            found = self._two_lines(written)
+            top = self.stack[-1] if found else top
         if top is not None and found is not None:
             top.number, top.heading = found
             top.kind, top.label, top.divides = "table", f"Table {top.number}", False
             return
         self._close_flat()
         self._push(OpenUnit("table", self._label, start=line.start), line.end)
+
+    def _two_lines(self, title: str) -> tuple[str, str] | None:
+        """Return number and heading of a table that two lines name, joined; None if they do not."""
+        *_, above, below = [None, None, *self._opened[-2:]]
+        if above is None or below is None or above.kind != "text" or above.parent != below.parent:
+            return None
+        found = caption(self._text_before)
+        if found is None or found[1] or above.end <= above.start:
+            return None
+        self._close(len(self.stack) - 1)
+        del self._opened[-1]
+        self.stack.append(above)
+        return found[0], title.rstrip(".")
 
     @property
     def unnamed_table(self) -> OpenUnit | None:
@@ -548,6 +656,7 @@ class _Builder:
             row.label = table.label + row.label.removeprefix(old)
         self._close(self.stack.index(table) + 1)
         self._reached = line.end
+        self._close(len(self.stack) - 1)
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""
@@ -556,6 +665,14 @@ class _Builder:
         label = f"{word.capitalize()} {number}" if number else self._label
         entry = OpenUnit("note", label, number=number, start=line.start, leads=line.leads)
         self._push(entry, line.end)
+
+    def footnote(self, line: LogicalLine, body: int = -1) -> None:
+        """Open a footnote whose text begins at ``body``, or go on with the one that is open."""
+        if body >= 0 or self.within != "note":
+            self.note(line, "", "")
+            self.stack[-1].body = body
+        else:
+            self._reached = line.end
 
     def exception(self, line: LogicalLine, number: str) -> None:
         """Open the exceptions of a provision."""
@@ -585,6 +702,10 @@ class _Builder:
         self._opened.append(entry)
         self.stack.append(entry)
         self._reached = end
+
+    def _reach(self, line: LogicalLine, at: int) -> None:
+        """Let what closes end where the next unit begins, if that is within its line."""
+        self._reached = _offset(line, at) if at else self._reached
 
     def _close(self, keep: int) -> None:
         self._flush()
@@ -654,6 +775,15 @@ class _Builder:
             depth -= 1
         return depth
 
+    def _depth_to_go_on(self, following: Sequence[Marker]) -> int:
+        """Return how many units stay open where a number is to go on with a list in an item."""
+        for depth in range(len(self.stack) - 1, 0, -1):
+            entry, within = self.stack[depth], self.stack[depth - 1].kind
+            steps = (m.value - entry.value for m in following if m.style == entry.style)
+            if within in ITEMS and entry.number and any(0 < step <= 1 for step in steps):
+                return depth
+        return 0
+
     def _check_order(self, entry: OpenUnit) -> None:
         """Record a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
@@ -672,6 +802,22 @@ class _Builder:
     def _note_problem(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
             self._problems.append(f"{what}.")
+
+
+def _unhead(opened: Sequence[OpenUnit]) -> None:
+    """Make the words behind a number the text of a provision that has no other text.
+
+    They are its heading where they say nothing. A document may consist of such provisions; else
+    the words end as a sentence does.
+    """
+    holding = {e.parent for e in opened}
+    provisions = [e for e in opened if e.kind == "provision" and e.number]
+    bare = [e for e in provisions if e.said >= 0 and e.place not in holding and e.body >= e.end]
+    saying = [e for e in bare if SAYS.search(e.heading)]
+    most = 2 * len(saying) > len(provisions)
+    for e in bare if most else saying:
+        if most or e.ended:
+            e.heading, e.body = "", e.said
 
 
 def _part_annexes(opened: Sequence[OpenUnit]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import islice, pairwise
+from operator import itemgetter
 from typing import Literal, Self
 
 from lexloop.core.folding import narrowed
@@ -31,6 +32,8 @@ Kind = Literal[
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
 _PREAMBLE = re.compile(r"preamble|recitals?|whereas|background", re.IGNORECASE)
+Hung = tuple[int, int, int]
+"""Where the mark of a footnote was in a text, and where the footnote begins and ends in it."""
 ITEMS = frozenset({"paragraph", "point", "definition"})
 """The kinds of a list's items."""
 LEADS = (":", "—", "–", ":-")
@@ -92,10 +95,12 @@ class Tree:
     Args:
         units: Their spans nest: a child lies within its parent, and siblings do not overlap.
         problems: The faults of the numbering, in words, in order.
+        notes: The footnotes, by where they hang.
     """
 
     units: tuple[Unit, ...] = ()
     problems: tuple[str, ...] = ()
+    notes: tuple[Hung, ...] = ()
 
     def __len__(self) -> int:
         return len(self.units)
@@ -129,6 +134,12 @@ class Tree:
         while place >= 0 and self.units[place].end < end:
             place = self.units[place].parent
         return place
+
+    def notes_of(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Return the spans of the footnotes that hang on a span, in order."""
+        first = bisect_right(self.notes, start, key=itemgetter(0))
+        last = bisect_right(self.notes, end, key=itemgetter(0))
+        return tuple((begin, stop) for _, begin, stop in self.notes[first:last])
 
     def own_end(self, place: int) -> int:
         """Return the end of a unit's own text, which is where its first child begins."""
@@ -346,7 +357,11 @@ class Tree:
     def to_json(self) -> str:
         """Return the tree as text, to be stored."""
         return json.dumps(
-            {"units": [astuple(unit) for unit in self.units], "problems": self.problems},
+            {
+                "units": [astuple(unit) for unit in self.units],
+                "problems": self.problems,
+                "notes": self.notes,
+            },
             ensure_ascii=False,
             separators=(",", ":"),
         )
@@ -355,7 +370,8 @@ class Tree:
     def from_json(cls, stored: str) -> Self:
         """Return the tree of a text by ``to_json``."""
         held = json.loads(stored)
-        return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]))
+        notes = tuple((at, start, end) for at, start, end in held["notes"])
+        return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]), notes)
 
 
 def is_whole(numbers: Sequence[str]) -> bool:

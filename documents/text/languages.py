@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from operator import itemgetter
 
 from lexloop.core.folding import folded
@@ -16,6 +16,8 @@ from lexloop.core.folding import folded
 _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
 """Letters of another script from which on a question is one in it."""
+_SHORT = 5
+"""So many letters of Japanese may be Chinese signs alone; a sentence has others."""
 _SHARE = 0.2
 """The share of the first language's count of small words that makes a further language."""
 _DENSE = 0.1
@@ -98,12 +100,6 @@ _SCRIPTS = {"Cjk": "Chinese", "Hiragana": "Japanese", "Katakana": "Japanese", "H
 _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items()}
 
 
-@cache
-def small_words() -> frozenset[str]:
-    """Return the small words of all languages known here."""
-    return frozenset[str]().union(*_SETS.values())
-
-
 def languages_of(texts: Iterable[str]) -> list[str]:
     """Return the languages of texts, and their scripts but the Latin one, most used first."""
     counts = Counter(word for text in texts for word in words_of(text))
@@ -120,10 +116,17 @@ def languages_of(texts: Iterable[str]) -> list[str]:
         left = {word: n for word, n in left.items() if word not in _SETS[name]}
     scripts: Counter[str] = Counter()
     for word, count in counts.items():
-        scripts[_script(word[0])] += count
+        scripts[_script(word)] += count
+    if scripts["Japanese"] >= _SHARE * scripts["Chinese"]:  # its words may have Chinese signs alone
+        scripts["Japanese"] += scripts.pop("Chinese", 0)
     return known + [
         f"{s} script" for s, n in scripts.items() if s != "Latin" and n >= _SHARE * total
     ]
+
+
+def small_words(languages: Collection[str]) -> frozenset[str]:
+    """Return the small words of some languages; of all that are known here where none is given."""
+    return frozenset().union(*(_SETS.get(name, ()) for name in languages or _SETS))
 
 
 def other_language(question: str, languages: Collection[str], known: Collection[str]) -> str:
@@ -134,8 +137,12 @@ def other_language(question: str, languages: Collection[str], known: Collection[
     of its ``words_of`` that the documents have.
     """
     words = words_of(question)
-    scripts = Counter(_script(letter) for word in words for letter in word if letter.isalpha())
+    scripts: Counter[str] = Counter()
+    for word in words:
+        scripts[_script(word)] += len(word)
     script, letters = max(scripts.items(), key=itemgetter(1), default=("Latin", 0))
+    if script == "Chinese" and letters <= _SHORT and "Japanese script" in languages:
+        script = "Japanese"
     if not languages:
         return ""
     if script != "Latin":
@@ -179,7 +186,16 @@ def words_of(text: str) -> list[str]:
     return [word.replace("’", "'") for word in _WORD.findall(folded(text).lower())]
 
 
-def _script(letter: str) -> str:
-    """Return the script of a letter, as Unicode names it: Latin, Cyrillic, Greek."""
+def _script(word: str) -> str:
+    """Return the script of a word, as Unicode names it: Latin, Cyrillic, Greek.
+
+    Japanese has Chinese signs as well, and its own beside them.
+    """
+    found = [_script_of(letter) for letter in dict.fromkeys(word)]
+    return "Japanese" if "Japanese" in found else found[0]
+
+
+@lru_cache(maxsize=1 << 12)
+def _script_of(letter: str) -> str:
     name = unicodedata.name(letter, "unknown").partition(" ")[0].capitalize()
     return _SCRIPTS.get(name, name)

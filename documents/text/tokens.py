@@ -7,35 +7,34 @@ from importlib.metadata import version
 from typing import Any
 
 from lexloop.core.folding import folded, narrowed
-from lexloop.documents.structure.references import ends_in_reference, lies_over
+from lexloop.documents.structure.references import lies_over
+from lexloop.documents.text.abbreviations import Abbreviations
 
-_ABBREVIATIONS = frozenset(
-    """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
-    ms no nos op p para paras pp prof pt reg regs sec secs sr st subd supp v viz vol vs u.s u.s.c
-    c.f.r u.k e.u n.y d.c a.m p.m l.l nr abs jan feb apr aug sept oct nov dec""".split()
-)
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(
     r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
 )
-_MARK = re.compile(r"[a-z]|[ivx]{1,5}")
 _INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
-_LAST_WORD = re.compile(r"(?<![\w.])([\w.]+)\.[\"'”’)\]]*$")
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str, seen: Abbreviations | None = None) -> list[tuple[int, int]]:
     """Return the half-open spans of the sentences and list items of a text, trimmed.
 
     Abbreviations, section numbers and the marks of items end none. A new line ends a sentence
     unless the line was merely wrapped; a colon or semicolon ends one only before a new line, so
     that a clause and its list items become units of their own.
+
+    Args:
+        text: The text.
+        seen: What is known of the abbreviations of the document that it is from; else what the text
+            itself shows of them.
     """
     text = narrowed(text)
     spans: list[tuple[int, int]] = []
-    start = 0
+    start, abbreviations = 0, seen or Abbreviations(text)
     for match in _BOUNDARY.finditer(text):
-        if match.start() <= start or not _ends_sentence(text, start, match):
+        if match.start() <= start or not _ends_sentence(text, start, match, abbreviations):
             continue
         _append(spans, text, start, match.end())
         start = match.end()
@@ -43,7 +42,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+def _ends_sentence(
+    text: str, start: int, match: re.Match[str], abbreviations: Abbreviations
+) -> bool:
     before = text[max(start, match.start() - _REACH) : match.start()]
     after = text[match.end() : match.end() + 1]
     new_line = "\n" in match.group()
@@ -52,27 +53,18 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         return not _is_wrapped(text, match.end(), before)
     if last in ";:":
         return False
-    if last == "." and _abbreviates(before):
-        return False
+    if last == ".":
+        following = text[match.end() : match.end() + _REACH]
+        if _is_item_mark(before) or abbreviations.ends_one(before, following):
+            return False
     if after.islower():
         return _INLINE_ITEM.match(text, match.end()) is not None
     return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
 
 
-def _abbreviates(before: str) -> bool:
-    """Return whether a full stop at the end of a text ends an abbreviation or the mark of an item.
-
-    That of a reference, as in "Annex I.", ends its sentence.
-    """
-    word = _LAST_WORD.search(before)
-    if word is None:
-        return False
-    token = word.group(1).lower()
-    if token in _ABBREVIATIONS:
-        return True
-    if _MARK.fullmatch(token) and not ends_in_reference(before[: word.end(1)]):
-        return True
-    return not before[: word.start()].strip() and _LIST_ITEM.match(before + " ") is not None
+def _is_item_mark(before: str) -> bool:
+    """Return whether the mark of an item is all that stands before its full stop."""
+    return len(before.split()) == 1 and _LIST_ITEM.match(before + " ") is not None
 
 
 def _is_wrapped(text: str, at: int, before: str) -> bool:

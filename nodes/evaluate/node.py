@@ -40,7 +40,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         if again and context.engineer.has_more(state["meant"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
-    warning = warning_for(best, judged=context.judge is not None)
+    warning = warning_for(best, len(attempts), judged=context.judge is not None)
     if untranslated:
         what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
@@ -295,13 +295,22 @@ def finding_of(best: Attempt) -> Finding:
     return "answers" if best["evaluation"]["passed"] else "in part"
 
 
-def warning_for(best: Attempt, judged: bool) -> str:
-    """Return the warning about an answer that did not pass; empty for one that did."""
+def warning_for(best: Attempt, attempts: int, judged: bool) -> str:
+    """Return the warning about an answer that did not pass; empty for one that did.
+
+    Args:
+        best: The answer's attempt.
+        attempts: How many there were.
+        judged: Whether there is a judge.
+    """
     if best["evaluation"]["passed"] or best["abstained"]:
         return ""
     if not judged and best["evaluation"]["citations_verified"]:
         return "This answer was not evaluated."
-    return f"No attempt passed the evaluation; this is the best one. {_reasons(best)}".strip()
+    said = "This answer did not pass the evaluation."
+    if attempts > 1:
+        said = f"None of {attempts} attempts passed the evaluation; this is the best one."
+    return f"{said} {_reasons(best)}".strip()
 
 
 def _warning_for_unfinished(best: Attempt, what: str) -> str:

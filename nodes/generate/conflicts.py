@@ -7,6 +7,8 @@ from lexloop.core.metadata import Metadata, host_score
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation, Draft, Passage
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.parties import parties_of
+from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.alignment import contradictions
 from lexloop.nodes.markers import numbers_in, unmarked
 from lexloop.store.view import View
@@ -18,6 +20,9 @@ _WORDS = range(6, 401)
 square of their number."""
 _ALIKE = 0.6
 """The share of its words that another statement must have to be laid beside it."""
+_NEARLY, _TERMS = 0.75, 5
+"""That share, and the least terms of both, where the documents are no versions of one text: of many
+things it is said that "the fee is 5 euros a day"."""
 
 _VERSIONS, _LINES, _SHORT = 0.75, 60, 20
 """The share of lines that versions of one text have in common, how many are looked at, evenly
@@ -128,6 +133,24 @@ def _follows(later: Metadata, earlier: Metadata) -> bool:
     return begins is not None and ends is not None and ends < begins
 
 
+class Head(NamedTuple):
+    """What a document is called and whose it is, in search terms."""
+
+    title: frozenset[str]
+    parties: frozenset[str]
+
+
+def are_apart(one: Head, other: Head) -> bool:
+    """Tell whether documents are of different things: by their parties, or by titles of one form.
+
+    The lease of the mill says nothing against that of the barn, nor contract 12 against 13.
+    """
+    if one.parties and other.parties and one.parties != other.parties:
+        return True
+    shared, longest = one.title & other.title, max(len(one.title), len(other.title))
+    return one.title != other.title and 2 * len(shared) >= longest
+
+
 class Versions:
     """What versions of the documents cited say, for one question.
 
@@ -175,17 +198,26 @@ class Versions:
             other = chunk["document"]
             if other == document or other not in self._among:
                 continue
-            if not self._are_versions(document, other):
+            versions = self._are_versions(document, other)
+            if not versions and are_apart(self._head(document), self._head(other)):
                 continue
+            least = _ALIKE if versions else _NEARLY
             for statement in self._view.statements(chunk["id"])[0]:
                 its = statement.text.lower().split()
                 alike = len(words & set(its)) / max(1, len(words), len(set(its)))
-                nearer = alike >= max(_ALIKE, nearest.get(other, (0.0, None))[0])
-                if nearer and len(its) in _WORDS:
+                nearer = alike >= max(least, nearest.get(other, (0.0, None))[0])
+                telling = versions or len(term_set(said) & term_set(statement.text)) >= _TERMS
+                if nearer and telling and len(its) in _WORDS:
                     nearest[other] = alike, statement
         for name, (_, found) in nearest.items():
             if found.text != said and (differs := contradictions(said, found.text)):
                 yield self._view.cited(name, found.start, found.end, found.label), differs
+
+    def _head(self, document: str) -> "Head":
+        """Return what a document is called and whose it is."""
+        named = parties_of(self._view.text_of(document) or "")
+        parties = frozenset(term for one in named for term in term_set(one.name))
+        return Head(term_set(self._view.titles[document]), parties)
 
     def _are_versions(self, one: str, other: str) -> bool:
         """Tell whether two documents are versions of one text, and not two contracts of one form.

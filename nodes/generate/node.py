@@ -16,12 +16,14 @@ from lexloop.core.types import (
     Candidate,
     Citation,
     Draft,
+    ParsedQuestion,
     Passage,
     StructureLine,
 )
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
+from lexloop.nodes.generate.changes import with_changes
 from lexloop.nodes.generate.conflicts import with_conflicts
 from lexloop.nodes.generate.main_document import with_main
 from lexloop.nodes.markers import numbers_in, unmarked, without_markers
@@ -215,14 +217,17 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     only = pointed is not None and pointed["only"]
     # one in a language that nobody reads here, or one that is refused
     unread = bool(state.get("untranslated")) and not units
-    if only:
+    lacks = lacking_names(state["parsed"])
+    if lacks and not state["parsed"]["documents"]:
+        closed, told = True, []
+    elif only:
         closed = bool(told) and not units
     else:
         closed = unread or await computed(
             guard.refuses, state["asked"], state["parsed"]["text"], state["passages"]
         )
     if closed:
-        draft = drafted(ABSTENTION)
+        draft = drafted(ABSTENTION, lacks=lacks)
     else:
         # a model answers what was meant, whatever an attempt searched for
         asked = state["meant"] if generator.instructions else state["parsed"]
@@ -237,10 +242,19 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         fusion = runtime.context.settings.fusion
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
         draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
+        draft = await computed(with_changes, draft, view)
         draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
+    if lacks and not draft["abstained"]:  # what it says is of the others that are named
+        draft = {**draft, "conflicts": [*lacks, *draft.get("conflicts", [])]}
     draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_all_placed, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}
+
+
+def lacking_names(question: ParsedQuestion) -> list[str]:
+    """Return in a sentence what a question asks for by a name that no document has."""
+    absent = question.get("absent", [])
+    return [f"No document names {', '.join(absent)}."] if absent else []
 
 
 def _placed(draft: Draft, context: Context) -> Draft:

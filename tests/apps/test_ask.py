@@ -1,6 +1,7 @@
 """``lexloop ask`` in this process, without a model and with one on loopback."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ def test_answer_with_markers_sources_and_verdict(run: Run) -> None:
     assert "independent auditor. [1]" in result.stdout
     assert '[1] law.txt · § 20-870 "Bias audit" · line 15\n' in result.stdout
     assert result.stdout.count("bias audit is an evaluation") == 1
-    assert "% likely to answer the question · answer relevance 0." in result.stdout
+    assert re.match(r"Passed · \d+% likely to answer the question\n", result.stdout)
+    assert "\nanswer relevance 0." in result.stdout
     assert "citations verified · 0 retries" in result.stdout
     assert "nothing left this machine" in result.stdout
     assert "\x1b" not in result.stdout + result.stderr

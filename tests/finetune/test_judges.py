@@ -17,7 +17,7 @@ from lexloop.finetune import answerable, correctness, refusal, triad
 from lexloop.finetune.logistic import FeatureRow, fit, labels_of, probabilities, stored
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimFeatures, ContextFeatures
-from lexloop.nodes.generate.extractive import AnswerabilityFeatures
+from lexloop.nodes.generate.answerable import AnswerabilityFeatures
 
 FEE = "When must the owner pay the mooring fee?"
 GOLD: list[dict[str, Any]] = [

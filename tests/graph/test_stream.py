@@ -166,7 +166,7 @@ def test_the_last_message_carries_the_warning(
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     message, _ = parts[-1]
     assert message.id == "q-answer"
-    assert message.response_metadata["warning"].startswith("No attempt passed the evaluation")
+    assert message.response_metadata["warning"].startswith("None of 2 attempts passed")
     result = parent_of(graph).invoke(ASKED)
     assert [one.id for one in result["messages"]] == ["q", "q-answer"]
     assert result["messages"][-1].response_metadata == message.response_metadata

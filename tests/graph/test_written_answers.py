@@ -56,7 +56,7 @@ def test_what_is_no_answer_never_passes(
     result = modelled(**alone).invoke({"question": QUESTION})
     assert scripted.roles_asked().count("generate") == 2
     assert not result["evaluation"]["citations_verified"]
-    assert result["warning"].startswith("No attempt passed")
+    assert result["warning"].startswith("None of 2 attempts passed")
 
 
 def test_what_a_gateway_says_falls_back_and_is_told(

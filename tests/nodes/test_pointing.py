@@ -96,3 +96,40 @@ def test_no_question_fails_and_every_citation_quotes_its_document(question: str)
         assert tree is not None
         assert tree.units[unit["place"]].label == unit["label"]
     assert all(c["quote"].strip() for told in found["told"] for c in told["citations"])
+
+
+NUMBERED = "The rent is 700 crowns.\n2. The oven is swept.\n3. The landlord mends the roof.\n"
+LEASE = Shelf({"lease.txt": f"LEASE\n\n1. {NUMBERED}"})
+EXTRACT = Shelf({"rules.txt": "12. Dogs travel free.\n13. Cats stay at home.\n17. Bees do not.\n"})
+HEADED = Shelf(
+    {"terms.txt": "4. Fees\nEach user shall pay:\n(1) a fee;\n(2) a levy.\n5. End\nIt ends.\n"}
+)
+
+
+@pytest.mark.parametrize("word", ["clause", "section", "article", "rule", "paragraph", "point"])
+def test_a_numbered_paragraph_without_a_heading_goes_by_any_word(word: str) -> None:
+    found = pointed_in(f"What does {word} 2 say?", LEASE)
+    assert ([unit["label"] for unit in found["units"]], found["only"]) == (["Section 2"], True)
+
+
+@pytest.mark.parametrize(
+    ("library", "question", "units"),
+    [
+        (LEASE, "What does number 3 say?", ["Section 3"]),
+        (LEASE, "What does No. 3 say?", ["Section 3"]),
+        (LEASE, "What does item 1 provide?", ["Section 1"]),
+        (EXTRACT, "What does clause 12 say?", ["Section 12"]),
+        (EXTRACT, "What does paragraph 17 say?", ["Section 17"]),
+        # each of them has points of its own
+        (HEADED, "What does paragraph 4 say?", ["Section 4"]),
+        (HEADED, "What does paragraph 2 say?", []),
+        (HEADED, "What does clause 5 say?", ["Section 5"]),
+    ],
+)
+def test_which_paragraph_a_number_names(library: Shelf, question: str, units: list[str]) -> None:
+    assert [unit["label"] for unit in pointed_in(question, library)["units"]] == units
+
+
+def test_a_paragraph_that_nothing_has_leaves_a_question_to_the_search() -> None:
+    found = pointed_in("What does paragraph 2 say?", DIRECTIVE)
+    assert found == {"units": [], "chunks": [], "told": [], "only": False}

@@ -94,7 +94,7 @@ def test_the_language_of_an_answered_question_is_told_too(
         "Die Frage scheint auf Deutsch gestellt zu sein, die Dokumente sind auf Englisch. Sie "
         "wurde nicht übersetzt, deshalb kann die Antwort verfehlen, was gefragt ist: "
     )
-    assert "Kein Versuch hat die Prüfung bestanden; dies ist der beste." in german["warning"]
+    assert "Diese Antwort hat die Prüfung nicht bestanden." in german["warning"]
     assert asked(ann)["warning"] == ""
     assert asked(ann, question="Strafe?")["warning"] == ""  # one word tells no language
 
@@ -225,10 +225,10 @@ def test_the_language_that_is_liked_best_is_taken(header: str, chosen: str) -> N
     ("english", "german"),
     [
         (
-            "No attempt passed the evaluation; this is the best one. Not answered: Who pays? "
-            "300 is not in the cited text: The fine is 300 euros.",
-            "Kein Versuch hat die Prüfung bestanden; dies ist der beste. Nicht beantwortet: Who "
-            "pays? 300 steht nicht im zitierten Text: The fine is 300 euros.",
+            "None of 2 attempts passed the evaluation; this is the best one. Not answered: Who "
+            "pays? 300 is not in the cited text: The fine is 300 euros.",
+            "Keiner von 2 Versuchen hat die Prüfung bestanden; dies ist der beste. Nicht "
+            "beantwortet: Who pays? 300 steht nicht im zitierten Text: The fine is 300 euros.",
         ),
         (
             "sample: What comes nearest gives no sum of money.",
@@ -247,12 +247,12 @@ def test_the_language_that_is_liked_best_is_taken(header: str, chosen: str) -> N
         ),
         ("There is no such law here.", "There is no such law here."),
         (
-            "The question seems to be in German, and the documents are in English. No attempt "
-            "passed the evaluation; this is the best one. Not found in the passages: Women have a "
-            "selection rate of 47% and an impact ratio of 0.979.",
-            "Die Frage scheint auf Deutsch gestellt zu sein, die Dokumente sind auf Englisch. Kein "
-            "Versuch hat die Prüfung bestanden; dies ist der beste. Nicht in den Stellen gefunden: "
-            "Women have a selection rate of 47% and an impact ratio of 0.979.",
+            "The question seems to be in German, and the documents are in English. This answer "
+            "did not pass the evaluation. Not found in the passages: Women have a selection rate "
+            "of 47% and an impact ratio of 0.979.",
+            "Die Frage scheint auf Deutsch gestellt zu sein, die Dokumente sind auf Englisch. "
+            "Diese Antwort hat die Prüfung nicht bestanden. Nicht in den Stellen gefunden: Women "
+            "have a selection rate of 47% and an impact ratio of 0.979.",
         ),
         (
             "No document could be read (bad.pdf: It is empty.; b.txt: It is a link.).",

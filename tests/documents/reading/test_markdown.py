@@ -113,7 +113,7 @@ def test_what_lies_too_deep_is_kept() -> None:
 )
 def test_no_word_is_lost_and_headings_stand_where_their_offsets_say(pieces: list[str]) -> None:
     text = "".join(f"{piece} " if piece != "\n" else "\n" for piece in pieces)
-    shown, headings, _ = rendered(text)
+    shown, headings, *_ = rendered(text)
     for word in ("a", "b", "é"):
         assert shown.count(word) == text.count(word)
     for offset, level in headings:

@@ -1,5 +1,6 @@
 """The tree of each layout, with labels as a lawyer would cite and spans that were worked out."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -259,3 +260,83 @@ def test_words_behind_a_number_head_the_list_that_begins_below_them(lead: str) -
         "Section 1.1(1)",
         "Section 1.1(2)",
     ]
+
+
+ANNEXES = """Article 1
+Entry into force
+
+This Regulation is binding in its entirety and directly applicable in all ports of the sound
+
+ANNEX I
+
+Section A. List of laws
+
+1. Law on nets;
+
+2. Law on hooks.
+
+ANNEX III
+Boats
+
+Boats are those in any of the following areas:
+
+1. Fishing, so far as it is permitted:
+
+(a) trawlers.
+
+This shall not include rafts.
+
+(b) line boats;
+
+(c) eel boats.
+
+2. Rescue:
+
+(a) boats that search;
+
+(b) boats that tow.
+"""
+
+
+def test_points_of_an_annex_keep_their_whole_path_behind_text_within_a_list() -> None:
+    labels = [unit.label for unit in tree_of(ANNEXES).units if unit.number]
+    assert labels == [
+        *("Article 1", "Annex I", "Annex I, Section A", "Annex I, point 1", "Annex I, point 2"),
+        *("Annex III", "Annex III, point 1", "Annex III, point 1(a)", "Annex III, point 1(b)"),
+        *("Annex III, point 1(c)", "Annex III, point 2", "Annex III, point 2(a)"),
+        "Annex III, point 2(b)",
+    ]
+
+
+def test_an_annex_behind_a_line_that_goes_on_is_a_reference() -> None:
+    said = "Boats are those that are listed with their owners and masters in"
+    text = f"Article 1\nScope\n\n{said}\nAnnex I\nof this law.\n"
+    assert [unit.kind for unit in tree_of(text).units] == ["provision", "text"]
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "Table 1\nFees\n\nBoat | Fee\nRaft | 2\n\nTable 2\nHours\n\nGate | Opens\nNorth | 6\n",
+        "Table 1: Fees\nBoat | Fee\nRaft | 2\n\nTable 2. Hours\nGate | Opens\nNorth | 6\n",
+        # below their tables, which stand apart
+        "Boat | Fee\nRaft | 2\nTable 1. Fees\n\nGate | Opens\nNorth | 6\nTable 2. Hours\n",
+    ],
+)
+def test_a_table_is_named_by_its_caption_on_one_line_or_two(tables: str) -> None:
+    tree = tree_of(f"Section 1\nBoats\n\nEach boat pays.\n\n{tables}")
+    named = [(u.label, u.heading) for u in tree.units if u.kind == "table"]
+    assert named == [("Table 1", "Fees"), ("Table 2", "Hours")]
+    rows = [unit.label for unit in tree.units if unit.kind == "row"]
+    assert rows == ["Table 1, row Raft", "Table 2, row North"]
+
+
+def test_a_row_that_stands_apart_with_other_columns_begins_a_table() -> None:
+    text = "Boat | Fee\nRaft | 2\n\nGate | Opens | Closes\nNorth | 6 | 10\n"
+    assert [u.kind for u in tree_of(text).units] == ["table", "columns", "row"] * 2
+
+
+@pytest.mark.parametrize("inner", ["1.1 The fee is due.", "“fee” means a levy."])
+def test_what_begins_within_a_line_of_exceptions_ends_them(inner: str) -> None:
+    units = tree_of(f"EXCEPTION: {inner}\n").units
+    assert all(b.start >= a.end for a, b in pairwise(units) if a.parent == b.parent)

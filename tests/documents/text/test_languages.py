@@ -27,10 +27,27 @@ KNOWN = frozenset(ENGLISH.lower().split())
         ([RUSSIAN], ["Cyrillic script"]),
         ([ENGLISH, GERMAN], ["English", "German"]),
         (["Lorem ipsum dolor amet"], []),
+        (["第一条 契約の期間は二年とする。"], ["Japanese script"]),
+        (["第一条 合同期限为两年。"], ["Chinese script"]),
     ],
 )
 def test_the_languages_of_documents(texts: list[str], languages: list[str]) -> None:
     assert sorted(languages_of(texts)) == sorted(languages)
+
+
+@pytest.mark.parametrize(
+    ("question", "japanese", "chinese", "english"),
+    [
+        ("賃料はいつ支払うか", "", "Japanese script", "Japanese script"),
+        ("契約期間", "", "", "Chinese script"),
+        ("租金什么时候付给房东", "Chinese script", "", "Chinese script"),
+    ],
+)
+def test_japanese_is_told_from_chinese(
+    question: str, japanese: str, chinese: str, english: str
+) -> None:
+    known = (["Japanese script"], ["Chinese script"], ["English"])
+    assert [other_language(question, one, ()) for one in known] == [japanese, chinese, english]
 
 
 def test_no_question_in_the_language_of_the_documents_is_told_of_another() -> None:

@@ -190,12 +190,14 @@ def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
 
 def test_warnings() -> None:
     passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
-    assert warning_for(tried(1, passed), judged=True) == ""
+    assert warning_for(tried(1, passed), 1, judged=True) == ""
     low = tried(1, evaluation(0.1, 0.1, 0.1, "Too little.", "b", "c", "never shown"))
-    said = warning_for(low, judged=True)
-    assert said == ("No attempt passed the evaluation; this is the best one. Too little. b c")
-    assert warning_for(low, judged=False) == "This answer was not evaluated."
+    said = warning_for(low, 1, judged=True)
+    assert said == "This answer did not pass the evaluation. Too little. b c"
+    said = warning_for(low, 3, judged=True)
+    assert said.startswith("None of 3 attempts passed the evaluation; this is the best one. Too")
+    assert warning_for(low, 3, judged=False) == "This answer was not evaluated."
     wrong = tried(1, {**unverified(None, None, None), "reasons": ["[1] cites no passage."]})
-    assert "[1] cites no passage." in warning_for(wrong, judged=False)
+    assert "[1] cites no passage." in warning_for(wrong, 1, judged=False)
     silent = tried(1, evaluation(None, None, None), abstained=True)
-    assert warning_for(silent, judged=True) == warning_for(silent, judged=False) == ""
+    assert warning_for(silent, 1, judged=True) == warning_for(silent, 1, judged=False) == ""

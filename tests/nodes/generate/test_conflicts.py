@@ -130,6 +130,48 @@ def test_contracts_of_one_form_do_not_contradict_each_other(tmp_path: Path) -> N
     assert "otherwise" not in asked(tmp_path)["answer"]
 
 
+def test_a_copied_sentence_that_says_otherwise_is_told_whatever_stands_beside_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rules.txt").write_text(written([*RULES, *(f"{r} {r}" for r in RULES)]))
+    (tmp_path / "note.txt").write_text(f"{RULES[1].replace('10', '40')}\n\nThe office is green.\n")
+    done = asked(tmp_path)
+    assert not done["evaluation"]["passed"]
+    assert any("disagrees with" in reason for reason in done["evaluation"]["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("titles", "said"),
+    [
+        # of one form
+        (
+            ("Lease of the Mill", "Lease of the Barn"),
+            "The tenant pays the rent of {} euros on the first day of each month.",
+        ),
+        # what is said is said of many things
+        (("Parking", "Boats at the pier"), "The fee is {} euros a day."),
+    ],
+)
+def test_documents_of_different_things_do_not_contradict_each_other(
+    tmp_path: Path, titles: tuple[str, str], said: str
+) -> None:
+    for title, sum_ in zip(titles, (5, 9), strict=True):
+        (tmp_path / f"{title}.txt").write_text(
+            f"{title.upper()}\n\n1. Money\n{said.format(sum_)}\n"
+        )
+    done = asked(tmp_path, "How much is paid, and when?")
+    assert not [one for one in done["evaluation"]["reasons"] if "disagrees" in one]
+    assert "otherwise" not in done["answer"]
+
+
+def test_days_of_two_months_contradict_each_other(tmp_path: Path) -> None:
+    for name, day in (("one", "1 May 2030"), ("two", "1 July 2030")):
+        rules = [*RULES, f"The licence of a boat at the pontoon of the harbour ends on {day}."]
+        (tmp_path / f"{name}.txt").write_text(written(rules))
+    done = asked(tmp_path, "When does the licence of a boat at the pontoon end?")
+    assert any("disagrees with" in reason for reason in done["evaluation"]["reasons"])
+
+
 def test_who_names_one_version_hears_of_no_other(versions: Path) -> None:
     view = Resources(defaults=Settings(corpus=str(versions)))(None).backend
     assert view is not None

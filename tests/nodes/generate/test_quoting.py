@@ -16,11 +16,9 @@ from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.extractive import (
-    ExtractiveGenerator,
-    Lengths,
-)
+from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
+from lexloop.nodes.generate.selecting import Lengths
 from lexloop.nodes.question import parse
 from lexloop.store.view import View
 

@@ -49,11 +49,11 @@ export function answerView(answer, ask, own = true) {
 	const [cited, title] = answer.abstained ? [answer.near, say("sources.near")] : [answer.citations, say("sources")];
 	return el(
 		"div.answered",
+		verdict(answer),
 		answer.read_as.map((item) => el("p.reading", say("answer.readas", { written: said(item.written), read: said(item.read) }))),
 		(answer.inside ?? []).map((name) => el("p.reading", say("answer.inside", { name: said(name) }))),
 		prose(answer, open),
 		cautions(answer),
-		verdict(answer),
 		sources(answer, cited, title, open),
 		own && tools(answer),
 		ask && nextQuestions(answer, ask),
@@ -122,7 +122,7 @@ function worth({ finding, verdict: { probability } }) {
 	return typeof probability === "number" ? bandOf(probability) : "unsaid";
 }
 
-/** What an answer is worth: how likely it answers, in words before the figure; and what was checked of its quotes. */
+/** What an answer is worth, above it and in view as long as it is: how likely it answers, in words before the figure; and what was checked of its quotes. */
 function verdict(answer) {
 	const { finding, citations, citations_verified: verified } = answer;
 	const { words, probability, checked } = answer.verdict;

@@ -52,10 +52,12 @@ export function blocks(answer) {
 	});
 }
 
-// how a quoting answer says that what follows takes from what stands before, that others say
+// how a quoting answer says that what follows takes from what stands before, changes it or hangs on it, that others say
 // otherwise, what the main document has of it, and what it leaves out, in each language of the server
 const LIMITS = [
 	["except", /^(?:Except|Außer):$/],
+	["changed", /^(?:Changed by|Geändert durch):$/],
+	["footnote", /^(?:Footnote|Fußnote):$/],
 	["otherwise", / (?:(?:says|said) otherwise|(?:sagt|sagte) etwas anderes): /],
 	["nearer", /, (?:which is far longer, has nothing nearer to this than|das viel länger ist, hat nichts, was dem näher kommt als): /],
 	["omitted", /^(?:Left out: |The rest is left out\.|Weggelassen: |Der Rest ist weggelassen\.)/],

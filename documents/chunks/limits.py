@@ -1,0 +1,118 @@
+"""What limits a provision: exceptions, conditions and provisos that its document has elsewhere."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from lexloop.documents.chunks.statements import Statement, sentence_at, unnumbered
+from lexloop.documents.structure.references import find_references
+from lexloop.documents.structure.tree import Tree
+
+_SILENT = frozenset(("recital", "contents"))
+MOST = 3
+"""The most limits that are quoted of one provision."""
+_LIMITS = re.compile(
+    r"\b(?:(?:shall|do|does|is|are|will|may|must)\s+not\s+(?:\w+\s+)?appl(?:y|ies|icable)\b"
+    r"|not\s+applicable\b|unless\b|except|exempt|provided\s+(?:that|however)\b|notwithstanding\b"
+    r"|subject\s+to\b|derogat)",
+    re.IGNORECASE,
+)
+_ITSELF = re.compile(
+    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w+)",
+    re.IGNORECASE,
+)
+_FOREGOING = re.compile(r"\bthe\s+(?:foregoing|above)\b", re.IGNORECASE)
+_SUBJECT_TO = re.compile(r"\bsubject\s+to\b[^.;:]*$", re.IGNORECASE)
+_WHOLE = frozenset(("article", "section", "clause", "rule", "regulation", "provision"))
+_PART = frozenset(
+    ("paragraph", "subsection", "sentence", "restriction", "prohibition", "obligation")
+)
+
+
+def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
+    """Return the statements of a document that limit a span of it, in order.
+
+    One does that has the words of an exception, a condition or a proviso, and names what is
+    in the span: by its number, as "this Section" within the same section, or as "the foregoing" in
+    the paragraph behind it.
+
+    Args:
+        start: Where the span begins, in code points; it lies in one provision.
+        end: Where it ends; half-open.
+        tree: The document's tree.
+        text: Its text.
+    """
+    found: dict[int, Statement] = {}
+    if (place := tree.at(start)) < 0:
+        return []
+    lineage = [place, *tree.above(place)]
+    numbers = [unit.number for unit in map(tree.units.__getitem__, lineage) if unit.number]
+    for at in _limiting(text):
+        if start <= at < end or len(found) == MOST or (other := tree.at(at)) < 0:
+            continue
+        unit, own = tree.units[other], text[tree.units[other].body : tree.own_end(other)]
+        together = _provision(tree, other) in lineage
+        if unit.kind in _SILENT or not (together or any(number in own for number in numbers)):
+            continue
+        limit = sentence_at(tree, text, other, at)
+        if limit is not None and _names(limit, other, lineage, tree, together):
+            found[limit.start] = limit
+    return [*found.values()]
+
+
+def notes_of(said: Sequence[Statement], tree: Tree, text: str) -> list[Statement]:
+    """Return the first footnotes that hang on what is quoted; see ``limits_of``."""
+    spans = dict.fromkeys(span for one in said for span in one.notes)
+    found = []
+    for start, end in islice(spans, MOST):
+        label = tree.units[place].label if (place := tree.at(start)) >= 0 else ""
+        found.append(Statement(start, end, (), label, "", unnumbered(text[start:end])))
+    return found
+
+
+@lru_cache(maxsize=32)
+def _limiting(text: str) -> tuple[int, ...]:
+    """Return the offsets of all words that limit something."""
+    return tuple(match.start() for match in _LIMITS.finditer(text))
+
+
+def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, together: bool) -> bool:
+    """Return whether a statement in a unit ``at`` names a unit, or what it lies in.
+
+    ``together`` says whether both are of one provision.
+    """
+    place = lineage[0]
+    if together and at != place and set(_spoken_of(limit.own)) & _WHOLE:
+        return True
+    if together and _follows(at, place, tree) and _points_to_the_last(limit.own):
+        return True
+    for reference in find_references(limit.own):
+        under = _SUBJECT_TO.search(limit.own, 0, reference.start)
+        if under or (reference.itself and not together):
+            continue  # it is limited by what it names
+        if set(tree.find(reference, at)) & set(lineage):
+            return at not in lineage[1:] or not reference.itself
+    return False
+
+
+def _spoken_of(words: str) -> Iterator[str]:
+    return (match["what"].lower() for match in _ITSELF.finditer(words))
+
+
+def _points_to_the_last(words: str) -> bool:
+    return bool(set(_spoken_of(words)) & _PART or _FOREGOING.search(words))
+
+
+def _follows(at: int, place: int, tree: Tree) -> bool:
+    """Return whether a unit is the next one of those beside another, or is it."""
+    beside = list(tree.children(tree.units[place].parent))
+    behind = beside.index(place) + 1
+    return at == place or (behind < len(beside) and at == beside[behind])
+
+
+def _provision(tree: Tree, place: int) -> int:
+    """Return the provision that a unit is or lies in; itself where there is none."""
+    kinds = ("provision", "annex")
+    around = (place, *tree.above(place))
+    return next((one for one in around if tree.units[one].kind in kinds), place)

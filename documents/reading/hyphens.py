@@ -1,0 +1,70 @@
+"""Words of a plain text that a hyphen breaks at the end of a line, put together."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+from lexloop.documents.document import FileRun
+
+_BROKEN = re.compile(
+    r"(?<![^\W_-])(?P<left>[^\W\d_]++)(?P<break>[-\u2010]\n[ \t]*+)(?P<right>[^\W\d_]++)"
+)
+_WORD = re.compile(r"[^\W\d_]++(?:[-\u2010][^\W\d_]++)*+")
+
+
+class Cuts:
+    """What is taken out of a text.
+
+    Args:
+        spans: Where each piece begins and ends, in order.
+    """
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self.spans = spans
+        self._starts = [start for start, _ in spans]
+        self._gone = [0, *accumulate(end - start for start, end in spans)]
+
+    def without(self, text: str) -> str:
+        """Return the text without them."""
+        begins = [0, *(end for _, end in self.spans)]
+        ends = [*self._starts, len(text)]
+        return "".join(text[a:b] for a, b in zip(begins, ends, strict=True))
+
+    def moved(self, offset: int) -> int:
+        """Return where a place of the text is then."""
+        before = bisect_left(self._starts, offset)
+        over = max(0, self.spans[before - 1][1] - offset) if before else 0
+        return offset - self._gone[before] + over
+
+    def runs(self, runs: Iterable[FileRun]) -> Iterator[FileRun]:
+        """Yield the runs of the text as they are then."""
+        for start, at, length, line in runs:
+            begin, end = start, start + length
+            first = max(0, bisect_left(self._starts, start) - 1)
+            inside = self.spans[first : bisect_left(self._starts, end)]
+            for stop, behind in [*inside, (end, end)]:
+                if begin < stop:
+                    yield FileRun(self.moved(begin), at + begin - start, stop - begin, line)
+                begin = max(begin, behind)
+
+
+def breaks(text: str) -> list[tuple[int, int]]:
+    """Return the hyphens with the line ends behind them that only break a word, in order.
+
+    The text knows the whole word, or neither part of it as a word of its own: "Janu-" and "ary".
+    """
+    found = [one for one in _BROKEN.finditer(text) if one["right"][0].islower()]
+    if not found:
+        return []
+    known = Counter(word.lower() for word in _WORD.findall(text))
+    known.subtract(part.lower() for one in found for part in (one["left"], one["right"]))
+    return [one.span("break") for one in found if _is_broken(one, known)]
+
+
+def _is_broken(one: re.Match[str], known: Counter[str]) -> bool:
+    left, right = one["left"].lower(), one["right"].lower()
+    if known[f"{left}{right}"] > 0:
+        return True
+    return not any(known[word] > 0 for word in (left, right, f"{left}-{right}"))

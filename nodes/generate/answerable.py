@@ -1,0 +1,172 @@
+"""Whether the documents answer a question, and whether what is nearest to it does."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.types import Kind, Part
+from lexloop.documents.text.quantities import holds
+from lexloop.documents.text.tokens import term_set, tokenize, words
+from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike, is_definition
+from lexloop.nodes.question import words_of_asking
+from lexloop.nodes.relevance import Query, Sources, coverage, defines
+from lexloop.nodes.weights import Weights, load_weights
+
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class AnswerabilityFeatures:
+    """The features for an answer being there, then those against it; about in [0, 1]."""
+
+    # the share of a part's terms, weighted by idf, that its best statement has with its label, and
+    # by how much that statement's score lies over the mean of those not like it; over all parts
+    own: float
+    over: float
+    read: float  # a tenth of what the reader makes of the best statements, log-odds; over all parts
+    first: float  # the highest cosine of a statement of the first passage with the question
+    unknown: float  # how many of the question's terms the documents do not know, up to 3, over 3
+    foreign: float  # whether a name or section number in the question is unknown to the documents
+    undefined: float  # whether a definition is asked for that no statement gives
+    # whether the kind of fact asked for (a duration, a sum ...) is in no good statement
+    lacking: float
+
+
+AGAINST = ("unknown", "foreign", "undefined", "lacking")
+"""The features against an answer."""
+
+
+def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> AnswerabilityFeatures:
+    """Read the features off the scored evidence."""
+    evidence = scored.quotables
+    first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
+    unknown = [term for term in asked.all_terms if not sources.knows(term)]
+    stands_out = [
+        _stands_out(*part, evidence) for part in zip(asked.terms, scored.scores, strict=True)
+    ]
+    own, over = np.mean(stands_out, axis=0).tolist()
+    best = scored.scores.argmax(axis=1)
+    return AnswerabilityFeatures(
+        own=own,
+        over=over,
+        read=float(scored.read[np.arange(len(best)), best].mean()) / 10,
+        first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
+        unknown=min(len(unknown), 3) / 3,
+        foreign=float(
+            any(
+                not sources.knows(term)
+                for part in asked.parts
+                for name in part["named"]
+                for term in tokenize(name)
+            )
+        ),
+        undefined=float(bool(_undefined(asked, evidence))),
+        lacking=float(bool(_lacking(asked, scored))),
+    )
+
+
+def _undefined(asked: Query, evidence: Sequence[Quotable]) -> list[str]:
+    """Return the terms whose definition is asked for and that no statement gives."""
+    return [
+        term
+        for term in asked.definitions
+        if term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
+    ]
+
+
+def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
+    """Return the kinds of facts that are asked for and in no good statement."""
+    good = [scored.quotables[i].text for i in np.argsort(-scored.best, kind="stable")[:_TOP]]
+    return [
+        kind
+        for part in asked.parts
+        if (kind := part["kind"]) is not None and not any(_serves(part, text) for text in good)
+    ]
+
+
+_SERVE: Mapping[Kind, tuple[Kind, ...]] = {
+    "money": ("money", "percentage"),  # "capped at 150 % of the fees"
+    "measure": ("measure", "duration"),  # "how fast" is told by either
+}
+
+
+def without_fact(asked: Query, answer: str) -> list[str]:
+    """Return the parts of a question that ask for a kind of fact that the answer does not hold."""
+    return [part["text"] for part in asked.parts if not _serves(part, answer)]
+
+
+def _serves(part: Part, text: str) -> bool:
+    """Return whether a text holds a fact of the kind that a part asks for, if it asks for one."""
+    kind, what = part["kind"], frozenset(part["counted"])
+    text += "".join(f"; {number} {unit}" for unit, number in _COLUMN.findall(text))
+    return kind is None or any(holds(one, text, what) for one in _SERVE.get(kind, (kind,)))
+
+
+_TOLD_KINDS: Mapping[Kind, str] = {
+    "duration": "period of time",
+    "money": "sum of money",
+    "percentage": "percentage",
+    "measure": "measure",
+    "number": "number",
+    "contact": "address or number to call",
+    "name": "name",
+}
+_MOST_UNKNOWN = 3
+_COLUMN = re.compile(r"([^\W\d_]+)\)?: (\d[\d.,]*)(?![\w%])")
+"""A cell whose column names the unit: "Extra days: 3"."""
+_SHORTENED = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
+
+
+def lacks(
+    asked: Query, scored: ScoredQuotables, sources: Sources, given: bool = False
+) -> list[str]:
+    """Return what a question asks for and the documents lack, in sentences.
+
+    Words that only ask, and those of earlier questions, are not told. Beside an answer that is
+    ``given`` only names and numbers are: it may have other words for the rest.
+    """
+    untold = frozenset[str]().union(
+        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in asked.parts)
+    )
+    named = frozenset(
+        word for part in asked.parts for name in part["named"] for word in words(name)
+    )
+    said = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
+    plain = [word for word in said if word not in untold and not _SHORTENED.search(word)]
+    told = [word for word in plain if not given or word in named or word[0].isdigit()]
+    unknown = [word for word in told if not all(map(sources.knows, tokenize(word)))]
+    shown = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
+    lacking = [f"Not in the documents: {shown}."] if shown else []
+    lacking += [
+        f"No definition of “{term}” was found." for term in _undefined(asked, scored.quotables)
+    ]
+    kinds = dict.fromkeys(_lacking(asked, scored))
+    return lacking + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
+
+
+def _stands_out(
+    terms: Mapping[str, float], scores: NDArray[np.float32], evidence: Sequence[Quotable]
+) -> tuple[float, float]:
+    """Return how much of a part its best statement has, and by how much that beats the others."""
+    best = evidence[int(scores.argmax())]
+    others = [i for i, item in enumerate(evidence) if not alike(item, best)]
+    beaten = float(scores[others].mean()) if others else 0.0
+    said = term_set(f"{best.passage['section']} {best.text}")
+    return coverage(terms, said), float(scores.max()) - beaten
+
+
+def probability_there(features: AnswerabilityFeatures) -> float:
+    """Return the probability that the documents answer the question at all, in [0, 1]."""
+    return _weights("there").probability(astuple(features))
+
+
+def probability_found(features: AnswerabilityFeatures) -> float:
+    """Return the probability that the best statement, which is quoted, answers it, in [0, 1]."""
+    return _weights("found").probability(astuple(features))
+
+
+def _weights(part: str) -> Weights:
+    return load_weights("judges/answerable.json", part, AnswerabilityFeatures)

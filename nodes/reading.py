@@ -1,0 +1,72 @@
+"""What the reader makes of statements: each is read with its document's title and its headings."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.documents.chunks.statements import Statement
+from lexloop.models.reader import load_reader
+from lexloop.nodes.relevance import Sources
+
+SHORTLIST = 8
+"""How many statements are read, the best by a quicker measure."""
+WORTH = 0.1
+"""What a log-odd of the reader counts beside the quicker measure."""
+
+
+class TitledSources(Sources, Protocol):
+    """Documents whose titles and languages are known as well."""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The documents' titles by their names."""
+        ...
+
+    def languages(self) -> list[str]:
+        """Return the languages that the documents are written in; none where unknown."""
+        ...
+
+
+class Stated(NamedTuple):
+    """A statement of a document, and its text with the question of the document it answers."""
+
+    document: str
+    said: Statement
+    text: str
+
+
+def reads(
+    question: str, stated: Sequence[Stated], scores: NDArray[np.float32], sources: TitledSources
+) -> NDArray[np.float32]:
+    """Return how well statements answer a question, as log-odds of shape (len(stated),).
+
+    The best are read. The others are taken to answer no better than the worst of these. Where all
+    documents are in other languages than English all are 0: the reader reads no other.
+
+    Args:
+        question: One question.
+        stated: The statements.
+        scores: What each is worth by a quicker measure, shape (len(stated),).
+        sources: Has titles and headings.
+    """
+    languages = sources.languages()
+    if not stated or (languages and "English" not in languages):
+        return np.zeros(len(stated), dtype=np.float32)
+    best = np.argsort(-scores, kind="stable")[:SHORTLIST]
+    found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
+    logits = np.full(len(stated), found.min(), dtype=np.float32)
+    logits[best] = found
+    return logits
+
+
+def _in_place(stated: Stated, sources: TitledSources) -> str:
+    """Return a statement behind its document's title and the headings that it stands under."""
+    headings = [sources.titles.get(stated.document, "")]
+    tree = sources.tree_of(stated.document)
+    if tree is not None and (place := tree.at(stated.said.start)) >= 0:
+        above = [place, *tree.above(place)]
+        headings += [tree.units[one].heading for one in reversed(above)]
+    told = dict.fromkeys(heading.strip(" .:") for heading in headings)
+    return ". ".join([*filter(None, told), stated.text])

@@ -1,0 +1,86 @@
+"""What limits a provision that is quoted."""
+
+from itertools import product
+
+import pytest
+from indexes import view_of
+
+from lexloop.documents.chunks.limits import limits_of
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.generate.paragraphs import paragraph_of
+from lexloop.nodes.generate.quotables import Quotable
+
+RULES = [
+    ("The Keeper shall not lend the key to anybody.", "lend the key to a doctor"),
+    ("No guest may moor at the east quay.", "moor there in a storm"),
+    ("The Board pays for every broken oar.", "pay for oars broken by the tenant"),
+    ("Every stall is closed at nine in the evening.", "close the stalls on fair days"),
+    ("A member must not sell honey outside the market.", "sell honey to hospitals"),
+]
+BUT = "shall not apply to whoever must {but}"
+PLACES = {
+    "the next sentence names it": f"{{n}}.1 {{rule}} This Section {{n}}.1 {BUT}.",
+    "the next sentence goes on": "{n}.1 {rule} However, one may {but}.",
+    "the next sentence provides": "{n}.1 {rule} It may, provided that notice is given, {but}.",
+    "a clause of it": "{n}.1 {rule} That is so unless one must {but}.",
+    "the next paragraph": f"(a) {{rule}}\n\n(b) Paragraph (a) {BUT}.",
+    "the foregoing": f"{{rule}}\n\nThe foregoing {BUT}.",
+    "this section": f"{{rule}}\n\nNothing else is said here of ropes.\n\nThis section {BUT}.",
+    "the preceding paragraph": f"{{rule}}\n\nThe preceding paragraph {BUT}.",
+    "a numbered paragraph": f"1. {{rule}}\n\n2. Ropes are dry.\n\n3. Paragraph 1 {BUT}.",
+    "another section": f"{{rule}}\n\nSection 8 Hardship\n\nSection {{n}} {BUT}.",
+    "notwithstanding": "{rule}\n\nSection 8 Need\n\nNotwithstanding Section {n}, one may {but}.",
+    "an earlier section": "{rule}",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("rule", "but"), RULES)
+def test_an_exception_is_quoted_with_what_it_limits(place: str, rule: str, but: str) -> None:
+    first = f"Section 1 Scope\n\nSection 4 is subject to this: one may {but}.\n\n"
+    before = first if place == "an earlier section" else ""
+    body = PLACES[place].format(n=4, rule=rule, but=but)
+    law = "Section 9 Law\n\nThe law of Malta governs.\n"
+    text = f"Harbour Terms\n\n{before}Section 4 Keys\n\n{body}\n\n{law}"
+    said = quoted_of(text, rule)
+    assert any(but in one for one in said), said
+    assert not any("Malta" in one or "ropes" in one.lower() for one in said)
+
+
+def quoted_of(text: str, rule: str) -> list[str]:
+    """What is quoted of the paragraph with a rule, and what limits it."""
+    view = view_of(Document("t.txt", "Harbour Terms", text), embedder=load_minilm())
+    for chunk in view.every_chunk():
+        for said in view.statements(chunk["id"])[0]:
+            if said.own.startswith(rule[:12]) and not said.points:
+                passage = {**chunk, "n": 1, "score": 1.0, "signals": {}}
+                quoted = paragraph_of(Quotable(passage, said, 0), view)  # type: ignore[arg-type]
+                tree = view.tree_of("t.txt")
+                assert tree is not None
+                limits = limits_of(quoted[0].start, quoted[-1].end, tree, text)
+                return [one.own for one in [*quoted, *limits]]
+    raise AssertionError(text)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Section 7 does not apply to guests.",  # names another
+        "This section does not apply to guests.",  # of another section
+        "Subject to the law of Malta, guests are welcome.",  # names none
+        "Section 4 is about keys.",  # limits nothing
+        "Guests may stay, subject to Section 4.",  # is limited by it
+    ],
+)
+def test_what_limits_something_else_is_not_quoted(other: str) -> None:
+    rule, _ = RULES[0]
+    text = (
+        f"Harbour Terms\n\nSection 4 Keys\n\n{rule}\n\nSection 6 Guests\n\n{other}\n\n"
+        "Section 7 Food\n\nFood is sold.\n"
+    )
+    assert quoted_of(text, rule) == [rule]
+
+
+def test_there_are_sixty_pairs() -> None:
+    assert len([*product(PLACES, RULES)]) == 60

@@ -1,0 +1,98 @@
+"""Footnotes, which belong to the sentence, the item or the row that they hang on."""
+
+import pytest
+
+from lexloop.documents.chunks.chunkers import chunk_document
+from lexloop.documents.chunks.statements import (
+    statements,
+    statements_in,
+    statements_of_chunks,
+    statements_text,
+)
+from lexloop.documents.document import Document
+from lexloop.documents.reading import plain, rtf
+from lexloop.documents.reading.source import Limits
+from lexloop.documents.structure.tree import Tree
+
+RULES = """# Rules of the gardens
+
+## 1. Fires
+
+Gardeners must not light fires.[^a] Candles are allowed.
+
+## 2. Fees
+
+| Plot | Fee |
+|---|---|
+| Small | 5 crowns[^2] |
+| Large | 9 crowns |
+
+The board may:
+
+- close a path,[^3]
+- move a bench.
+
+[^a]: Fires are allowed
+on 5 November.
+[^2]: Widows pay nothing.
+[^3]: But not the last path.
+[^4]: Nothing hangs on this.
+"""
+
+
+def read(text: str) -> Document:
+    (document,) = plain.read(text.encode(), "rules.md", Limits())
+    return document
+
+
+def hung(document: Document) -> list[tuple[str, str, list[str]]]:
+    """The label, the words and the footnotes of each statement that has some."""
+    return [
+        (one.label, one.own, [document.text[slice(*span)] for span in one.notes])
+        for one in statements(document.tree, document.text)
+        if one.notes
+    ]
+
+
+def test_a_footnote_belongs_to_what_it_hangs_on() -> None:
+    assert hung(read(RULES)) == [
+        (
+            "Section 1",
+            "Gardeners must not light fires.",
+            ["Fires are allowed\non 5 November."],
+        ),
+        ("Section 2, row Small", "Plot: Small; Fee: 5 crowns", ["Widows pay nothing."]),
+        ("Section 2", "Fees: The board may:", ["But not the last path."]),
+        ("Section 2", "close a path,", ["But not the last path."]),
+    ]
+
+
+def test_a_footnote_is_a_statement_with_the_label_of_what_it_hangs_on() -> None:
+    document = read(RULES)
+    notes = [unit for unit in document.tree.units if unit.kind == "note"]
+    labels = ["Section 1", "Section 2, row Small", "Section 2"]
+    assert [unit.label for unit in notes] == labels
+    said = {one.own: one.label for one in statements(document.tree, document.text)}
+    assert said["Fires are allowed on 5 November."] == "Section 1"
+
+
+def test_what_is_kept_has_the_footnotes() -> None:
+    document = read(RULES)
+    assert Tree.from_json(document.tree.to_json()) == document.tree
+    held = statements_of_chunks(document, chunk_document(document))
+    assert [one for found in held for one in found if one.notes]
+    assert [statements_in(statements_text(found)) for found in held] == held
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        (rb"Fires are banned.{\footnote\chftn Candles.} No dogs.\par", "Fires are banned."),
+        (rb"Fires are banned. No dogs.{\footnote\chftn Candles.}\par", "No dogs."),
+    ],
+)
+def test_a_word_processors_footnote_hangs_where_its_mark_was(written: bytes, sentence: str) -> None:
+    data = rb"{\rtf1\ansi 1. Rules\par " + written + rb" 2. Fees\par It is free.\par}"
+    (document,) = rtf.read(data, "rules.rtf", Limits())
+    assert "[1] Candles." in document.text
+    assert [(own, notes) for _, own, notes in hung(document)] == [(sentence, ["Candles."])]

@@ -1,0 +1,102 @@
+"""An extractive answer as it is written: quotes, markers, and what limits them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from indexes import view_of
+from laws import examples
+from records import passage, problems, query
+
+from lexloop.core.types import Draft, Passage
+from lexloop.documents.document import Document
+from lexloop.graph.app import graph
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.generate.quotables import Quotable, score_quotables
+from lexloop.nodes.generate.writing import Writer
+from lexloop.nodes.relevance import Query
+from lexloop.store.view import View
+
+Passages = Callable[..., list[Passage]]
+
+
+def answer_of(view: View, asked: Query, *items: Quotable) -> Draft:
+    """The answer where this evidence is the best for the parts of the question."""
+    return Writer(asked, view, 800).write(items, [])
+
+
+def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
+    text = "## May a dog be kept?\n\n{}\n\n{}\n\n## Who pays the fine?\n\n{}\n"
+    said = ["No dog may be kept.", "A cat may be kept in a basket.", "The owner pays it in coins."]
+    view = view_of(Document("a.md", "A", text.format(*said)), embedder=load_minilm())
+    asked = query("Which pets are allowed?", view)
+    passages: list[Passage] = [
+        {**chunk, "n": n, "score": 1.0, "signals": {}}
+        for n, chunk in enumerate(view.every_chunk(), 1)
+    ]
+    scored = score_quotables(asked, passages, view)
+    assert scored is not None
+    lines = answer_of(view, asked, *scored.quotables)["answer"].split("\n")
+    dog, owner = "May a dog be kept? [1]", "Who pays the fine? [3]"
+    assert lines == [f"{dog} {said[0]} [1]", f"{said[1]} [2]", f"{owner} {said[2]} [3]"]
+
+
+def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
+    asked = query("What is a hull inspection?", small)
+    scored = score_quotables(asked, passages(), small)
+    assert scored is not None
+    alone = [answer_of(small, asked, item) for item in scored.quotables]
+    both = [answer_of(small, asked, *scored.quotables[n : n + 3]) for n in range(14)]
+    for draft in [*alone, *both]:
+        assert problems(small, draft) == []
+
+
+SENTENCES = st.sampled_from(
+    "The owner must pay a fee of $5.|(a) an item of the list;|1. one of the items|Is it due?"
+    "|See § 5-2(b) of Smith v. Jones.|Notice:|“Berth” means a place.|e.g. no. 5 applies|[2] noted."
+    "|- a dash item which is long|The following applies:|b. Another item is here.|A | b | c".split(
+        "|"
+    )
+)
+
+
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(SENTENCES, st.sampled_from([" ", "\n", "\n\n"])), min_size=1, max_size=9))
+def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(sentence + gap for sentence, gap in pieces)
+    view = view_of(Document("d.txt", "D", text), embedder=load_minilm())
+    given = [
+        Passage(**{**passage(n, chunk["text"]), **chunk})
+        for n, chunk in enumerate(view.every_chunk(), 1)
+    ]
+    asked = query("What must the owner pay?", view)
+    scored = score_quotables(asked, given, view)
+    for item in scored.quotables if scored else []:
+        draft = answer_of(view, asked, item)
+        for citation in draft["citations"]:
+            assert text[citation["start"] : citation["end"]] == citation["quote"]
+        found = problems(view, draft)
+        assert not [problem for problem in found if problem.startswith("No citation")]
+
+
+def test_what_excepts_from_a_statement_stands_behind_it(tmp_path: Path) -> None:
+    text = (
+        "Berth Rules\n\nArticle 1\nFees\n1. The owner of a boat shall pay a fee for a berth.\n"
+        f"2. {'Salt is sold in sacks of linen and weighed dry. ' * 40}\n\nArticle 2\nHardship\n"
+        "1. Article 1(1) shall not apply to:\n(a) wrecks;\n(b) rafts.\n"
+        f"2. {'Oars are kept dry under a roof of tin. ' * 40}\n"
+    )
+    (tmp_path / "rules.txt").write_text(text, encoding="utf-8")
+    done = graph.invoke(
+        {"question": "Must the owner of a boat pay a fee for a berth?"},
+        context={"corpus": str(tmp_path)},
+    )
+    lines = done["answer"].split("\n")
+    assert lines[0] == "The owner of a boat shall pay a fee for a berth. [1]"
+    assert lines[1] == "Except:"
+    assert "1. Article 1(1) shall not apply to: [2]" in lines
+    assert "(b) rafts. [2]" in lines
+    assert [c["section"] for c in done["citations"][:2]] == ["Article 1(1)", "Article 2(1)"]
+    plain = graph.invoke({"question": "In what is salt sold?"}, context={"corpus": str(tmp_path)})
+    assert "Except:" not in plain["answer"]

@@ -1,0 +1,81 @@
+"""Statements as the reader reads them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from indexes import view_of
+from numpy.typing import NDArray
+
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes import reading
+from lexloop.nodes.reading import SHORTLIST, Stated, reads
+from lexloop.store.view import View
+
+KEEPING = "A dog is kept in a kennel of two rooms, and a cat is not."
+FEEDING = "A dog is fed twice a day, and the owner of the dog pays for the food."
+LAW = f"# Kennels\n\n## Section 1 Keeping\n\n{KEEPING}\n\n## Section 2 Feeding\n\n{FEEDING}\n"
+
+
+class Counting:
+    """A reader by whom the longer of two texts answers better."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, list[str]]] = []
+
+    def read(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.given.append((question, [*texts]))
+        return np.array([len(text) for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    reader = Counting()
+    monkeypatch.setattr(reading, "load_reader", lambda: reader)
+    return reader
+
+
+def stated_in(view: View) -> list[Stated]:
+    return [
+        Stated(chunk["document"], said, said.text)
+        for chunk in view.every_chunk()
+        for said in view.statements(chunk["id"])[0]
+    ]
+
+
+def test_a_statement_is_read_behind_its_title_and_headings(counting: Counting) -> None:
+    view = view_of(Document("law.md", "Dog Act", LAW), embedder=load_minilm())
+    stated = stated_in(view)
+    read = reads("Who pays?", stated, np.zeros(len(stated), dtype=np.float32), view)
+    [(question, texts)] = counting.given
+    assert question == "Who pays?"
+    told = (f"Keeping. {KEEPING}", f"Feeding. {FEEDING}")
+    assert texts == [f"Dog Act. Kennels. {one}" for one in told]
+    assert read.tolist() == [len(text) for text in texts]
+
+
+def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
+    counting: Counting,
+) -> None:
+    view = view_of(Document("law.md", "Dog Act", LAW), embedder=load_minilm())
+    first = stated_in(view)[0]
+    stated = [first._replace(text="x" * n) for n in range(1, SHORTLIST + 3)]
+    scores = np.arange(len(stated), dtype=np.float32)  # the last are the best
+    read = reads("Who pays?", stated, scores, view)
+    [(_, texts)] = counting.given
+    assert len(texts) == SHORTLIST
+    assert read[:2].tolist() == [min(map(len, texts))] * 2
+    assert read[2:].tolist() == sorted(map(len, texts))
+
+
+def test_what_is_in_other_languages_is_not_read(counting: Counting) -> None:
+    text = (
+        "Der Halter muss den Hund zweimal am Tag füttern, und das Futter wird von ihm bezahlt. "
+        "Wer den Hund nicht füttert, darf ihn nicht halten. Die Gemeinde ist für die Aufsicht "
+        "zuständig und kann den Hund in einem Heim unterbringen, wenn es nötig ist."
+    )
+    view = view_of(Document("g.txt", "Hundegesetz", text), embedder=load_minilm())
+    stated = stated_in(view)
+    assert not reads("Wer zahlt?", stated, np.zeros(len(stated), dtype=np.float32), view).any()
+    assert counting.given == []
