@@ -6,7 +6,7 @@ in winter?" ask it of something else.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from lexloop.documents.text.tokens import STOP_WORDS, term_set
@@ -61,6 +61,9 @@ _SOMEBODY = frozenset("i we you they he she it one somebody".split())
 _VERBS = frozenset([*AUXILIARY.split("|"), "be"])
 _BEING = frozenset("is are was were am".split())
 _NUMBER = re.compile(r"(?<!\w)\d[\w./-]*(?<![./-])")
+_ALIKE = 0.27
+"""The least cosine of what "what about ..." names with what it takes the place of: "pupils" are no
+boat, and the question is another one."""
 _MOST_WORDS = 10
 """The most words of a turn that stands for a phrase of the question before."""
 
@@ -94,6 +97,7 @@ class _Span:
     start: int
     end: int
     phrase: _Phrase
+    cosine: float = 1.0
 
 
 def completed(said: str, before: Sequence[str], embed: Embed | None = None) -> str | None:
@@ -128,16 +132,13 @@ def _whole(said: str, question: str, embed: Embed | None, correcting: bool) -> s
         return _if_not(question)
     if correcting and opens_like_asking(rest):
         return f"{rest}?"
-    return _by_phrase(rest, question, embed, surely=correcting or going_on is not None)
-
-
-def _by_phrase(said: str, question: str, embed: Embed | None, surely: bool) -> str | None:
-    """Return a question asked of another thing; ``surely`` says that a turn opens as such do."""
-    if said.partition(" ")[0].lower() in _FORMAL:
-        said = said[:1].lower() + said[1:]
-    if instead := _NOT_BUT.fullmatch(said):
-        return _with_phrase(instead["new"], question, instead["old"], embed)
-    return _with_phrase(said, question, "", embed) if surely or _leads(said, question) else None
+    instead = _NOT_BUT.fullmatch(rest)
+    if not (correcting or going_on or instead or _leads(rest, question)):
+        return None
+    old, new = instead.groups() if instead else ("", rest)
+    if new.partition(" ")[0].lower() in _FORMAL:
+        new = new[:1].lower() + new[1:]
+    return _with_phrase(new, question, old, embed, 0.0 if correcting or instead else _ALIKE)
 
 
 def only_thing(question: str) -> str | None:
@@ -202,8 +203,13 @@ def _subject(question: str) -> str:
     return question[first.start : first.end] if first else ""
 
 
-def _with_phrase(said: str, question: str, old: str, embed: Embed | None) -> str | None:
-    """Return a question with what was said in place of its phrase of that kind, or behind it."""
+def _with_phrase(
+    said: str, question: str, old: str, embed: Embed | None, least: float
+) -> str | None:
+    """Return a question with what was said in place of its phrase of that kind, or behind it.
+
+    That phrase is the one of ``old``, or at least so like what was said.
+    """
     spoken = [word[0].lower() for word in _WORD.finditer(said)]
     new = next(_phrases(said), None)
     whole = len(spoken) <= _MOST_WORDS and re.search(r"[,:;!?]", said) is None
@@ -215,7 +221,9 @@ def _with_phrase(said: str, question: str, old: str, embed: Embed | None) -> str
     phrases = [] if number else list(_phrases(question))
     span = _of_noun(old or said, phrases) or _of_place(new, phrases, question, embed)
     if span is None:
-        return f"{question} {said}?"
+        return f"{question} {said}?" if new.preposition or least == 0.0 else None
+    if embed and not new.preposition and span.cosine < least:
+        return None
     frame = _FRAME.fullmatch(question)
     if frame and span.start < frame.start("verb") and new.determiner:
         return f"What is {said}?"  # "how much notice" / "the rent"
@@ -263,12 +271,14 @@ def _of_place(
     spans = [_Span(p.start, p.end, p) for p in found]
     if not new.determiner and len(new.words) == 1:  # another verb
         spans += [_Span(p.words[-1].start(), p.end, p) for p in phrases if p.led == "if"]
-    if len(spans) < 2 or embed is None:
+    if not spans or embed is None:
         return spans[-1] if spans else None
-    asked, *others = embed(
-        [" ".join(w[0] for w in new.words), *(question[s.start : s.end] for s in spans)]
-    )
-    return max(zip(spans, others, strict=True), key=lambda pair: float(asked @ pair[1]))[0]
+    named = " ".join(word[0] for word in new.words)
+    asked, *others = embed([named, *(question[span.start : span.end] for span in spans)])
+    alike = [
+        replace(s, cosine=float(asked @ other)) for s, other in zip(spans, others, strict=True)
+    ]
+    return max(alike, key=lambda span: span.cosine)
 
 
 def _phrases(text: str) -> Iterator[_Phrase]:

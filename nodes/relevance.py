@@ -118,14 +118,23 @@ def _query(text: str, parts: Sequence[Part], sources: Sources) -> Query:
         text=text,
         parts=parts,
         vectors=sources.embed([text, " ".join(asked), *asked]),
-        terms=[{term: sources.idf(term) for term in _telling(one, sources)} for one in asked],
+        terms=[_weighed(part, sources) for part in parts],
     )
 
 
-def _telling(part: str, sources: Sources) -> list[str]:
+EARLIER = 0.25
+"""The weight of a term that comes from an earlier question beside one that is asked now."""
+
+
+def _weighed(part: Part, sources: Sources) -> dict[str, float]:
     """Return the search terms of a part, without words of asking that no document has."""
-    asking = frozenset(term for word in words_of_asking(part) for term in tokenize(word))
-    return [term for term in term_set(part) if term not in asking or sources.knows(term)]
+    asking = frozenset(term for word in words_of_asking(part["text"]) for term in tokenize(word))
+    earlier = frozenset(term for word in part.get("earlier", ()) for term in tokenize(word))
+    return {
+        term: sources.idf(term) * (EARLIER if term in earlier else 1.0)
+        for term in term_set(part["text"])
+        if term not in asking or sources.knows(term)
+    }
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:

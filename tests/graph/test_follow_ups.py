@@ -32,7 +32,7 @@ Winter storage
 
 TURNS = [
     ("Where can I leave my boat in winter?", "Where can I leave my boat in winter?", "3(1)"),
-    ("And the sails?", "And the sails, regarding Winter storage?", "3(3)"),
+    ("And the sails?", "Where can I leave the sails in winter?", "3(3)"),
     ("And paragraph 2?", "And paragraph 2 of Article 3?", "3(2)"),
     ("What about pupils?", "What about pupils, regarding Winter storage?", "1(3)"),
 ]

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from records import query
 
+from lexloop.core.types import Part
 from lexloop.documents.chunks.statements import Statement
+from lexloop.nodes.question import part_of
 from lexloop.nodes.relevance import (
     CLOSENESS,
     COVERAGE,
+    EARLIER,
     LIST,
     PART,
+    query_of_part,
     relevance,
 )
 from lexloop.store.view import View
@@ -51,3 +55,12 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
         listed = [*said(texts[0], points=3), *said(texts[1])]
         found = relevance(asked, listed, vectors, small)
         assert found - plain == pytest.approx(np.array([[gain, 0.0]]), abs=1e-6)
+
+
+def test_a_word_of_an_earlier_question_weighs_less_and_an_unknown_one_of_asking_nothing(
+    small: View,
+) -> None:
+    part: Part = {**part_of("What amount is the fee for a berth?"), "earlier": ["berth"]}
+    terms = query_of_part(part, small).terms[0]
+    assert not small.knows("amount")
+    assert terms == {"fee": small.idf("fee"), "berth": EARLIER * small.idf("berth")}

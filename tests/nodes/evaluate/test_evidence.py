@@ -8,7 +8,13 @@ from statute import LAW, RULE
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.evidence import alterations, disagreements, evidence_of, left_out
+from lexloop.nodes.evaluate.evidence import (
+    alterations,
+    disagreements,
+    evidence_of,
+    left_out,
+    negated_terms,
+)
 from lexloop.nodes.evaluate.judges import ClaimSupport
 
 
@@ -105,3 +111,7 @@ def test_how_likely_a_claim_holds(claim: str, least: float, most: float) -> None
     embed = load_minilm().embed
     (found,) = ClaimSupport(embed).of([claim], evidence_of([LAW, RULE], embed))
     assert least <= found.probability <= most
+
+
+def test_no_number_is_denied() -> None:
+    assert negated_terms("The rule does not, under 167, cover boats.") == frozenset({"cover"})
