@@ -26,7 +26,7 @@ def unmet(question: ParsedQuestion, draft: Draft, view: View) -> list[str]:
     Both words stand in the documents: one that no document has is told otherwise.
     """
     cited = {citation["document"] for citation in draft["citations"]}
-    if draft["abstained"] or len(view.documents) < 2 or not cited:
+    if draft["abstained"] or len(view.titles) < 2 or not cited:
         return []
     return [
         f"No document that is quoted speaks of both “{what}” and “{thing}”."
