@@ -294,7 +294,8 @@ class Draft(TypedDict):
     whole, which are passages of the answer, found or not. ``answers`` is how likely it answers the
     question, None where nobody says; ``unanswered`` are the parts of the question that it does not
     answer, ``lacks`` says in sentences what was asked for and not found, and ``near`` is what comes
-    nearest to an answer. ``conflicts`` says in sentences where the documents disagree.
+    nearest to an answer. ``conflicts`` says in sentences where the documents disagree, or
+    why what it says is not of what was asked: with one it does not pass.
     """
 
     answer: str

@@ -33,17 +33,16 @@ class Reader:
     Args:
         weights: The ONNX file.
         tokenizer: The ``tokenizer.json`` of the same vocabulary.
-        sha256: Of the weights; None for any.
 
     Raises:
         DataError: A file is missing or damaged.
     """
 
-    def __init__(self, weights: Path, tokenizer: Path, sha256: str | None = SHA256) -> None:
+    def __init__(self, weights: Path, tokenizer: Path) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        if not weights.is_file() or (sha256 and sha256_of(weights) != sha256):
+        if not weights.is_file() or sha256_of(weights) != SHA256:
             raise DataError(f"The reader in {weights} is not the one that ships.", _REINSTALL)
         self._tokenizer = Tokenizer.from_file(str(tokenizer))
         self._tokenizer.enable_truncation(MOST_TOKENS)  # of the longer one

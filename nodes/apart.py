@@ -11,21 +11,19 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from lexloop.core.folding import folded, narrowed
 from lexloop.documents.structure.references import find_references, loose_numbers
-from lexloop.documents.text.parties import parties_of
 from lexloop.documents.text.quantities import MONTHS, TIMES, dates
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize
+from lexloop.nodes.heads import NUMBERED, Heads
 from lexloop.store.view import View
 
 _LONG = 4
 """The digits of a number that is a name where no document shows it."""
-_OPENING, _HEADS, _TITLES, _READ = 1_500, 200, 2_000, 20
-"""Characters in which a document names itself, the most documents whose opening is read, the
-most whose titles are, and the most that are read for how they use a noun."""
-_NUMBERED = r"(?:numbers?\s|nos?\b\.?|nr\b\.?|nº|n°|№|#)\s*"
+_FEW, _TITLES, _READ = 200, 2_000, 20
+"""The most documents whose opening is read for a day, whose titles are for a word, and of which one
+is told by a party."""
 _IDENTIFIER = re.compile(
-    rf"(?<![\w.,/$€£¥(-])(?P<no>{_NUMBERED})?(?P<id>[A-Za-z]{{0,9}}[-/]?\d[\w]*(?:[-/.]\w+)*)(?![\w%°])",
+    rf"(?<![\w.,/$€£¥(-])(?P<no>{NUMBERED})?(?P<id>[A-Za-z]{{0,9}}[-/]?\d[\w]*(?:[-/.]\w+)*)(?![\w%°])",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
@@ -42,6 +40,7 @@ _DOES = re.compile(
     r"\b(?:do|does|did|has|have|will|must|may|can|shall|should)\s+(?:the\s+)?$", re.I
 )
 _OF = re.compile(r"\b(?:of|under|in|for|on|by|with|from)\s+(?:the\s+)?$", re.IGNORECASE)
+_FILE = re.compile(r"[\w./\\-]*\w\.(?P<suffix>[A-Za-z]\w{1,4})\b")
 _WORD = re.compile(r"\s+(?P<word>\w+)")
 _THE = re.compile(r"\b(?:the|this|that|our|my|your)(?=\s+(?P<words>\w+(?:[\s-]+\w+){0,3}))", re.I)
 _ADJECTIVE = re.compile(rf"\b(?!(?:{'|'.join(sorted(STOP_WORDS))})\b)\w+\s+$", re.IGNORECASE)
@@ -52,7 +51,6 @@ _DAY = re.compile(
     rf"\b(?:\d{{1,2}}\s+(?:{_MONTHS})|(?:{_MONTHS})(?:\s+\d{{1,2}})?),?\s+\d{{4}}\b", re.IGNORECASE
 )
 _DATED = re.compile(rf"\b(?:of|dated|from)\s+{_DAY.pattern}", re.IGNORECASE)
-_PIECE = re.compile(r"[^\W_]+")
 _BEHIND = re.compile(r"\s+(?:of|for|in|at|under|on|by)\s+$", re.IGNORECASE)
 _LED = re.compile(r"(?:^|\s+)(?:in|under|by|per|according to|of|from)\s+(?:the\s+file\s+)?$", re.I)
 
@@ -82,7 +80,7 @@ class _Mark(NamedTuple):
 
 def told_apart(text: str, view: View) -> Apart:
     """Return the documents that a question tells from the others, and what none of them has."""
-    heads = _Heads(view)
+    heads = Heads(view)
     exact = [*_files(text, heads), *_numbers(text, heads), *_days(text, heads)]
     absent = list(dict.fromkeys(mark.written for mark in exact if not mark.documents))
     marks = [mark for mark in exact if mark.documents]
@@ -104,104 +102,27 @@ def inside(text: str, outside: Mapping[str, str]) -> str:
     return text if tokenize(text) else ""
 
 
-class _Heads:
-    """What the documents are called, and in which of them words stand."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self.titles = view.titles
-        self.called = {name: f"{name} {title}" for name, title in view.titles.items()}
-
-    def with_id(self, written: str) -> frozenset[str]:
-        """Return the documents that have a number in their name or title, else their opening."""
-        has = _whole(written).search
-        titled = frozenset(name for name, called in self.called.items() if has(called))
-        return titled or frozenset(name for name in self._few(written) if has(self.opening(name)))
-
-    def holding(self, written: str) -> frozenset[str]:
-        """Return the documents that have a number, wherever it stands."""
-        has, few = _whole(written).search, self._few(written)
-        texts = zip(few, self._view.texts_of(few), strict=True)
-        return frozenset(name for name, text in texts if has(text))
-
-    def _few(self, written: str) -> Sequence[str]:
-        longest = max(_PIECE.findall(written), key=len)
-        return self._view.having([longest])[:_HEADS]
-
-    def having(self, word: str) -> frozenset[str]:
-        """Return the documents that say a word, or another of its stem."""
-        return frozenset(self._view.having([word.lower()]))
-
-    def opening(self, name: str) -> str:
-        """Return the lines before the first provision of a document, in usual letters."""
-        tree, text = self._view.tree_of(name), self._view.text_of(name) or ""
-        units = tree.units if tree is not None else ()
-        first = next((u.start for u in units if u.kind == "provision" and u.start), _OPENING)
-        return narrowed(text[: min(first, _OPENING)])
-
-    def parties(self, name: str) -> frozenset[str]:
-        """Return the terms of the names of a document's parties."""
-        found = parties_of(self._view.text_of(name) or "")
-        return term_set(" ".join(one.name for one in found))
-
-    def names_so(self, noun: str) -> bool:
-        """Return whether the documents put numbers behind a noun, best of all in their titles."""
-        stem = re.escape(noun.lower().removesuffix("s"))
-        has = re.compile(rf"\b{stem}s?[\s_-]+(?:{_NUMBERED})?\d", re.IGNORECASE).search
-        if any(map(has, self.called.values())):
-            return True
-        few = self._view.having([noun.lower()])[:_READ]
-        return any(map(has, self._view.texts_of(few)))
-
-    def told_by(self, word: str) -> frozenset[str]:
-        """Return the documents that a word of their title tells from the others; of none, nothing.
-
-        No other document may say it, unless it is one of the same form.
-        """
-        terms = term_set(word)
-        of = frozenset(n for n, called in self.called.items() if terms and terms <= _called(called))
-        if not of or len(of) == len(self.titles):
-            return frozenset()
-        return of if self.are_alike(of, self.having(word) - of) else frozenset()
-
-    def are_alike(self, some: Set[str], others: Set[str]) -> bool:
-        """Return whether others are documents of one form: their titles share half of all words."""
-        pairs = ((_title(self.titles[a]), _title(self.titles[b])) for a in others for b in some)
-        return bool(some) and all(
-            2 * len(one & other) >= max(len(one), len(other)) for one, other in pairs
-        )
-
-
-@lru_cache(maxsize=1 << 13)
-def _title(title: str) -> frozenset[str]:
-    return frozenset(tokenize(title))
-
-
-@lru_cache(maxsize=1 << 13)
-def _called(called: str) -> frozenset[str]:
-    return term_set(" ".join(_PIECE.findall(folded(called))))
-
-
-@lru_cache(maxsize=64)
-def _whole(written: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(written)}(?!\w)", re.IGNORECASE)
-
-
-def _files(text: str, heads: _Heads) -> Iterator[_Mark]:
+def _files(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the files that a question names, those that are not there among them."""
     suffixes = {name.rpartition(".")[2].lower() for name in heads.titles if "." in name}
-    for found in re.finditer(r"[\w./\\-]*\w\.(?P<suffix>[A-Za-z]\w{1,4})\b", text):
-        if found["suffix"].lower() in suffixes:
-            said = found.group().lower()
-            of = [n for n in heads.titles if f"/{n.lower()}".endswith(f"/{said}")]
-            lead = _LED.search(text, 0, found.start())
-            begin = lead.start() if lead else found.start()
-            yield _Mark(
-                frozenset(of), found.group(), text[begin : found.end()], "" if lead else "it"
-            )
+    for found in _FILE.finditer(text):
+        if found["suffix"].lower() not in suffixes:
+            continue
+        before = f" {text[: found.end()].lower()}"
+        of = [name for name in heads.titles if before.endswith((f" {name}".lower(), _last(name)))]
+        longest = max((len(name) for name in map(_last, of)), default=0) - 1
+        begin = min(found.start(), found.end() - longest)
+        lead = _LED.search(text, 0, begin)
+        said = text[lead.start() if lead else begin : found.end()]
+        yield _Mark(frozenset(of), found.group(), said, "" if lead else "it")
 
 
-def _numbers(text: str, heads: _Heads) -> Iterator[_Mark]:
+def _last(name: str) -> str:
+    """Return the last part of a document's path in small letters, behind a blank."""
+    return f" {name.rpartition('/')[2]}".lower()
+
+
+def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the numbers that a question uses as names."""
     taken = [range(r.start, r.end) for r in (*find_references(text), *loose_numbers(text))]
     taken += [range(*found.span()) for found in _DAY.finditer(text)]
@@ -224,10 +145,11 @@ def _numbers(text: str, heads: _Heads) -> Iterator[_Mark]:
             said = text[noun.start() : found.end()]
             whole = noun["det"] or not _ADJECTIVE.search(text, 0, noun.start())
             instead = f"{noun['det'] or 'the'} {noun['noun']}" if whole else noun["noun"]
-        yield _Mark(of, written, said, instead)
+        # a number that stands in a document's text alone may be one of several there
+        yield _Mark(of, written, said if heads.are_called(of, written) else "", instead)
 
 
-def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads: _Heads) -> bool:
+def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads: Heads) -> bool:
     """Return whether a number is a name: by its form, what documents are called, or its place."""
     written = found["id"]
     if found["no"] or _LETTERED.match(written):
@@ -245,11 +167,11 @@ def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads:
     return _DOES.search(before) is not None or (ends and _OF.search(before) is not None)
 
 
-def _days(text: str, heads: _Heads) -> Iterator[_Mark]:
+def _days(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the days that a question calls documents by: "the lease of 3 May 2021"."""
     for found in _DATED.finditer(text):
         said = dates(found.group()) | {found.group()[-4:]}
-        few = [*heads.titles][:_HEADS]
+        few = [*heads.titles][:_FEW]
         of = [n for n in few if said <= _days_of(f"{heads.called[n]}\n{heads.opening(n)}")]
         if 0 < len(of) < len(heads.titles):
             yield _Mark(frozenset(of), found.group(), f" {found.group()}", "")
@@ -260,7 +182,7 @@ def _days_of(opening: str) -> Set[str]:
     return dates(opening) | set(re.findall(r"\b\d{4}\b", opening))
 
 
-def _names(text: str, heads: _Heads) -> Iterator[_Mark]:
+def _names(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the words of titles and file names by which a question means some documents."""
     if not 1 < len(heads.titles) <= _TITLES:
         return
@@ -272,7 +194,7 @@ def _names(text: str, heads: _Heads) -> Iterator[_Mark]:
             yield _Mark(of, "", *_outside(text, found, phrase, len(telling)))
 
 
-def _parties(text: str, heads: _Heads) -> Iterator[_Mark]:
+def _parties(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the words of parties' names that no document says but those whose parties they are."""
     if len(heads.titles) < 2:
         return

@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
 def with_changes(draft: Draft, view: View) -> Draft:
     """Return the draft, each quote followed by what changes it, under ``CHANGED``."""
-    if draft["abstained"] or len(view.documents) < 2:
+    if draft["abstained"] or len(view.titles) < 2:
         return draft
     known = [*changes(view)]
     answer, told, citations = draft["answer"].split("\n"), [*draft["told"]], [*draft["citations"]]

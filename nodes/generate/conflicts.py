@@ -10,6 +10,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.parties import parties_of
 from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.alignment import contradictions
+from lexloop.nodes.heads import of_one_form
 from lexloop.nodes.markers import numbers_in, unmarked
 from lexloop.store.view import View
 
@@ -133,24 +134,6 @@ def _follows(later: Metadata, earlier: Metadata) -> bool:
     return begins is not None and ends is not None and ends < begins
 
 
-class Head(NamedTuple):
-    """What a document is called and whose it is, in search terms."""
-
-    title: frozenset[str]
-    parties: frozenset[str]
-
-
-def are_apart(one: Head, other: Head) -> bool:
-    """Tell whether documents are of different things: by their parties, or by titles of one form.
-
-    The lease of the mill says nothing against that of the barn, nor contract 12 against 13.
-    """
-    if one.parties and other.parties and one.parties != other.parties:
-        return True
-    shared, longest = one.title & other.title, max(len(one.title), len(other.title))
-    return one.title != other.title and 2 * len(shared) >= longest
-
-
 class Versions:
     """What versions of the documents cited say, for one question.
 
@@ -199,7 +182,7 @@ class Versions:
             if other == document or other not in self._among:
                 continue
             versions = self._are_versions(document, other)
-            if not versions and are_apart(self._head(document), self._head(other)):
+            if not versions and self._are_apart(document, other):
                 continue
             least = _ALIKE if versions else _NEARLY
             for statement in self._view.statements(chunk["id"])[0]:
@@ -213,11 +196,16 @@ class Versions:
             if found.text != said and (differs := contradictions(said, found.text)):
                 yield self._view.cited(name, found.start, found.end, found.label), differs
 
-    def _head(self, document: str) -> "Head":
-        """Return what a document is called and whose it is."""
-        named = parties_of(self._view.text_of(document) or "")
-        parties = frozenset(term for one in named for term in term_set(one.name))
-        return Head(term_set(self._view.titles[document]), parties)
+    def _are_apart(self, one: str, other: str) -> bool:
+        """Tell whether documents are of different things: by parties, or by titles of one form.
+
+        The lease of the mill says nothing against that of the barn, nor contract 12 against 13.
+        """
+        mine, theirs = (parties_of(self._view.text_of(name) or "") for name in (one, other))
+        if mine and theirs and {p.name for p in mine} != {p.name for p in theirs}:
+            return True
+        titles = self._view.titles[one], self._view.titles[other]
+        return term_set(titles[0]) != term_set(titles[1]) and of_one_form(*titles)
 
     def _are_versions(self, one: str, other: str) -> bool:
         """Tell whether two documents are versions of one text, and not two contracts of one form.

@@ -26,6 +26,7 @@ from lexloop.nodes.context import Context, drafted
 from lexloop.nodes.generate.changes import with_changes
 from lexloop.nodes.generate.conflicts import with_conflicts
 from lexloop.nodes.generate.main_document import with_main
+from lexloop.nodes.generate.premise import unmet
 from lexloop.nodes.markers import numbers_in, unmarked, without_markers
 from lexloop.nodes.weights import load_weights
 from lexloop.store.view import View
@@ -242,9 +243,10 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         fusion = runtime.context.settings.fusion
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
         draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
+        lacks += await computed(unmet, state["parsed"], draft, view)
         draft = await computed(with_changes, draft, view)
         draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
-    if lacks and not draft["abstained"]:  # what it says is of the others that are named
+    if lacks and not draft["abstained"]:  # what it says is of something else
         draft = {**draft, "conflicts": [*lacks, *draft.get("conflicts", [])]}
     draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_all_placed, state["passages"], draft, runtime.context)

@@ -75,6 +75,7 @@ def leases() -> View:
         ("when is the INVOICE no. 3310 due?", [3310], "when is the INVOICE due?"),
         ("What is the sum of invoice number 3312?", [3312], "What is the sum of the invoice?"),
         ("In 3310.txt, what is due?", [3310], "what is due?"),
+        ("What is due in bills/3310.TXT?", [3310], "What is due?"),
         ("Compare invoices 3310 and 3312.", [3310, 3312], None),
         ("Is 300 euros due within 30 days?", [], None),
         ("Must I pay 3310 euros?", [], None),
@@ -140,6 +141,25 @@ def test_words_of_titles_days_and_parties_name_their_document(
     found = told_apart(question, leases)
     assert found.documents == ([document] if document else [])
     assert inside(question, found.outside) == asked
+
+
+def test_a_file_name_may_have_blanks_and_a_number_of_the_text_stays_in_the_question() -> None:
+    view = _view(
+        {
+            "Kiln Lease.txt": (
+                "Kiln",
+                "Kiln\n\nPermit K-51 is for fires. Permit K-52 is for smoke.",
+            ),
+            "meadow.txt": ("Meadow", "Meadow\n\nHay is cut in June."),
+        }
+    )
+    found = told_apart("what is permitted in kiln lease.txt?", view)
+    assert (found.documents, inside("what is permitted in kiln lease.txt?", found.outside)) == (
+        ["Kiln Lease.txt"],
+        "what is permitted?",
+    )
+    found = told_apart("What is permit K-52 for?", view)
+    assert (found.documents, found.outside) == (["Kiln Lease.txt"], {})
 
 
 @pytest.fixture(scope="module")
