@@ -34,25 +34,28 @@ _COUNTED = re.compile(
 _LETTERED = re.compile(r"[A-Za-z]+(?:[-/]\w|\d\d)")
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d$")
 _NOUN = re.compile(
-    r"(?:(?P<det>the|this|that|our|my|your|an?)\s+)?(?P<noun>[^\W\d_][\w'’-]*)\s+$", re.I
+    r"(?:(?P<det>the|this|that|our|my|your|an?)\s+)?(?P<noun>[^\W\d_][\w'’-]{0,60})\s++$", re.I
 )
 _DOES = re.compile(
     r"\b(?:do|does|did|has|have|will|must|may|can|shall|should)\s+(?:the\s+)?$", re.I
 )
 _OF = re.compile(r"\b(?:of|under|in|for|on|by|with|from)\s+(?:the\s+)?$", re.IGNORECASE)
-_FILE = re.compile(r"[\w./\\-]*\w\.(?P<suffix>[A-Za-z]\w{1,4})\b")
+_FILE = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.(?P<suffix>[A-Za-z]\w{1,4})\b")
 _WORD = re.compile(r"\s+(?P<word>\w+)")
 _THE = re.compile(r"\b(?:the|this|that|our|my|your)(?=\s+(?P<words>\w+(?:[\s-]+\w+){0,3}))", re.I)
 _ADJECTIVE = re.compile(rf"\b(?!(?:{'|'.join(sorted(STOP_WORDS))})\b)\w+\s+$", re.IGNORECASE)
 _OWNED = re.compile(r"['’]s\s+")
-_JOINED = re.compile(r"\s*(?:,|,?\s*(?:and|or|with|to|und|et|e|y)\s)\s*", re.IGNORECASE)
+_OR = r"(?:and|or|with|to|und|et|e|y)\s\s*+"
+_JOINED = re.compile(rf"\s*+(?:,\s*+(?:{_OR})?|{_OR})", re.IGNORECASE)
 _MONTHS = "|".join(MONTHS)
 _DAY = re.compile(
     rf"\b(?:\d{{1,2}}\s+(?:{_MONTHS})|(?:{_MONTHS})(?:\s+\d{{1,2}})?),?\s+\d{{4}}\b", re.IGNORECASE
 )
 _DATED = re.compile(rf"\b(?:of|dated|from)\s+{_DAY.pattern}", re.IGNORECASE)
-_BEHIND = re.compile(r"\s+(?:of|for|in|at|under|on|by)\s+$", re.IGNORECASE)
-_LED = re.compile(r"(?:^|\s+)(?:in|under|by|per|according to|of|from)\s+(?:the\s+file\s+)?$", re.I)
+_BEHIND = re.compile(r"(?<!\s)\s++(?:of|for|in|at|under|on|by)\s++$", re.IGNORECASE)
+_LED = re.compile(
+    r"(?:^|(?<!\s)\s++)(?:in|under|by|per|according to|of|from)\s++(?:the\s++file\s++)?$", re.I
+)
 
 
 class Apart(NamedTuple):

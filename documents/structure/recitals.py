@@ -7,7 +7,7 @@ from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.outline import SAYS, LogicalLine
 
 _OPENING = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
-_ENDING = re.compile(r"(?:^|\W)[Ww](?:hereas|HEREAS)\s*[:,]?\s*(?=$|\(1\)\s|1\.\s)")
+_ENDING = re.compile(r"(?:^|\W)[Ww](?:hereas|HEREAS)\s*+(?:[:,]\s*+)?(?=$|\(1\)\s|1\.\s)")
 _STYLES = ("(1)", "(A)", "A.", "1.")
 _FEWEST, _MOST = 2, 0.8
 

@@ -42,11 +42,11 @@ OWN_NAME = re.compile(
     rf"(?:,?{_GAP}(?:(?:of|and|the|de|for|&|und|et)\s+){{0,2}}{_WORD_OF_NAME})*)"
 )
 _REST = re.compile(
-    r"(?:[^\S\n]+[^\s\d,;()]+){0,3}?[^\S\n]+"
-    r"(?:[A-Z][^\s\d,;()]*|[^\s\d,;()]*\.[^\s\d,;()]*|(?!of|and)[a-z]{2,4})(?=\s*(?:,|$))"
+    r"(?:[^\S\n]+[^\s\d,;()]{1,60}){0,3}?[^\S\n]+"
+    r"(?:[A-Z][^\s\d,;()]{0,60}|[^\s\d,;().]{0,60}\.[^\s\d,;()]{0,60}|(?!of|and)[a-z]{2,4})(?=\s*(?:,|$))"
 )
 """The rest of a name with small words in it: "Kaffee am Markt e.K.", "Quill Bank plc"."""
-_FURTHER = re.compile(r"\s*,?\s*and\s+(?=[A-Z])")
+_FURTHER = re.compile(r"\s*+(?:,\s*+)?and\s++(?=[A-Z])")
 _LABELLED = re.compile(
     r"^[^\S\n]*(?P<role>[A-Z][a-z]+(?: [A-Za-z]+)?)[^\S\n]*:[^\S\n]*(?=[A-Z])", re.M
 )

@@ -136,7 +136,7 @@ _TOLD_KINDS: Mapping[Kind, str] = {
     "name": "name",
 }
 _MOST_UNKNOWN = 3
-_COLUMN = re.compile(r"([^\W\d_]+)\)?: (\d[\d.,]*)(?![\w%])")
+_COLUMN = re.compile(r"(?<![^\W\d_])([^\W\d_]++)\)?: (\d[\d.,]*+)(?![\w%])")
 """A cell whose column names the unit: "Extra days: 3"."""
 _SHORTENED = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 

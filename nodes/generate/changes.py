@@ -25,7 +25,8 @@ _BEFORE, _OPENING, _LONGEST = 400, 600, 1_200
 """The characters before a change that may say of what it is, those of an opening, and the longest
 change that is quoted."""
 _QUOTED = re.compile(r"[\"“„«](?P<said>[^\"“”„«»]{2,300})[\"”“»]")
-_OF = re.compile(r"\bof (?:the )?(?P<act>.+)$")
+_BROUGHT = re.compile(r"\s*+[\"“„«][^\"”“»]{1,1000}[\"”“»]")
+_OF = re.compile(r"\bof (?:the )?(?P<act>.+)")
 
 
 class Change(NamedTuple):
@@ -148,7 +149,7 @@ def _quoted(triplet: Triplet, view: View) -> Citation:
     if text[start:end].rstrip().endswith((":", "—", "–")):
         place = tree.at(start)
         end = max(end, tree.units[place].end if place >= 0 else end)
-        if brought := re.compile(r"\s*[\"“„«][^\"”“»]{1,1000}[\"”“»]").match(text, triplet["end"]):
+        if brought := _BROUGHT.match(text, triplet["end"]):
             end = max(end, brought.end())
         end = min(end, start + _LONGEST)
     return view.cited(document, start, start + len(text[start:end].rstrip()), triplet["section"])
