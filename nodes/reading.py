@@ -12,8 +12,6 @@ from lexloop.nodes.relevance import Sources
 
 SHORTLIST = 8
 """How many statements are read, the best by a quicker measure."""
-WORTH = 0.1
-"""What a log-odd of the reader counts beside the quicker measure."""
 
 
 class TitledSources(Sources, Protocol):

@@ -16,7 +16,7 @@ from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, P
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
-from lexloop.nodes.reading import WORTH, Stated, TitledSources, reads
+from lexloop.nodes.reading import Stated, TitledSources, reads
 from lexloop.nodes.relevance import Query, query_of, relevance
 
 _SUPPORT_OF = 5
@@ -176,6 +176,8 @@ def adaptive_k(
     return min(max(taken, 1), most)
 
 
+READ = 0.2
+"""What a log-odd of the reader counts beside all other weights."""
 FUSED, GRAPH, TOKENS, EXPLAINED = 0.6, 0.05, 8.0, 0.6
 """Weights of the search's order, of the graph's score, of the tokens and of what a recital or note
 near the question explains, beside the best statement. With a tenth
@@ -232,19 +234,21 @@ class FeatureReranker:
         best: Sequence["_Best"],
         scores: Sequence[float],
     ) -> list[float]:
-        """Return the scores with what the reader makes of the best statements."""
-        found = [
-            (i, Stated(candidate["document"], one.said.said, one.said.scored.text))
-            for i, (candidate, one) in enumerate(zip(candidates, best, strict=True))
-            if one.said is not None
-        ]
+        """Return the scores with what the reader makes of the best statements.
+
+        What only explains the law is not read where there is operative text: it speaks as people
+        ask, and would stand before what answers them.
+        """
         total = np.array(scores, dtype=np.float32)
-        places = [i for i, _ in found]
-        if found:
-            stated = [one for _, one in found]
-            total[places] += WORTH * reads(asked.text, stated, total[places], self._sources)
-        read: list[float] = total.tolist()
-        return read
+        places = [i for i, one in enumerate(best) if one.said is not None]
+        operative = [i for i in places if not candidates[i].get("supporting")]
+        if places := operative or places:
+            stated = [_stated(candidates[i], best[i]) for i in places]
+            read = READ * reads(asked.text, stated, total[places], self._sources)
+            total += read.min()
+            total[places] += read - read.min()
+        found: list[float] = total.tolist()
+        return found
 
     def _closeness(self, question: str, candidates: list[Candidate]) -> list[float]:
         """Return each candidate's MaxSim less the mean of all; 0 without token vectors."""
@@ -268,6 +272,12 @@ class FeatureReranker:
             top = first + int(scores[first:end].argmax()) if end > first else -1
             best.append(_Best(every[top], float(scores[top])) if end > first else _Best(None, 0.0))
         return best
+
+
+def _stated(candidate: Candidate, best: "_Best") -> Stated:
+    if best.said is None:
+        raise ValueError("the candidate has no statement that may answer")
+    return Stated(candidate["document"], best.said.said, best.said.scored.text)
 
 
 class _Best(NamedTuple):

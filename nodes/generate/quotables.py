@@ -12,9 +12,11 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import answering
-from lexloop.nodes.reading import WORTH, Stated, TitledSources, reads
+from lexloop.nodes.reading import Stated, TitledSources, reads
 from lexloop.nodes.relevance import Query, Sources, defines, relevance
 
+READ = 0.1
+"""What a log-odd of the reader counts beside the other scores."""
 TOKENS = 1.6
 _COPY = 0.85
 _DEFINES = 0.5
@@ -126,7 +128,7 @@ def score_quotables(
     for row, part in enumerate(asked.parts):
         question = asked.text if len(asked.parts) == 1 else part["text"]
         read[row] = reads(question, stated, scores[row], sources)
-    return ScoredQuotables(quotables, vectors, scores + WORTH * read, read)
+    return ScoredQuotables(quotables, vectors, scores + READ * read, read)
 
 
 def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:
