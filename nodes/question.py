@@ -240,7 +240,7 @@ _ASKED_KINDS: list[tuple[Kind, str]] = [
         "money",
         r"\bhow much (?:money|does|do|is|are|would|will|must|can)\b"
         rf"|{_ASKED_OF}(?:fees?|costs?|price|salary|budget|fine|rent|deposit|toll)\b"
-        r"|\bwhat (?:do|does|did|would|will)\b[^?]{1,60} cost\b"
+        r"|\bwhat (?:do|does|did|would|will)\b(?P<thing>[^?]{1,60}) cost\b"
         r"|^(?:the )?(?:fees?|costs?|price|charge) (?:for|of|to)\b",
     ),
     (
@@ -351,7 +351,13 @@ def expected_kind(question: str) -> Kind | None:
 def kind_words(question: str) -> frozenset[str]:
     """Return the words, in small letters, that say what kind of fact a question asks for."""
     found = (pattern.search(question.strip()) for _, pattern in _KINDS)
-    return frozenset(word for match in found if match for word in words(match.group()))
+    return frozenset(word for match in found if match for word in words(_asking_part(match)))
+
+
+def _asking_part(match: re.Match[str]) -> str:
+    """Return what a match has but for the thing asked about: "what does a goat cost"."""
+    thing = match.groupdict().get("thing") or ""
+    return match.group().replace(thing, " ", 1) if thing else match.group()
 
 
 @lru_cache(maxsize=1)

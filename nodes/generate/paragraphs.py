@@ -49,7 +49,8 @@ def paragraph_of(item: Quotable, sources: View) -> list[Statement]:
 def _own(item: Quotable, tree: Tree, place: int, sources: View) -> list[Statement]:
     """Return the statements of a unit's own words that a passage has.
 
-    Where each line of the unit ends with a sentence, a line is a paragraph.
+    Where each line of the unit ends with a sentence, a line is a paragraph; so is what stands
+    between two questions.
     """
     said, document = item.said, item.passage["document"]
     stated, _ = sources.statements(item.passage["id"])
@@ -57,10 +58,20 @@ def _own(item: Quotable, tree: Tree, place: int, sources: View) -> list[Statemen
     text = sources.text_of(document)
     if said not in own or text is None:
         return [said]
+    own = _between_questions(own, own.index(said))
     if any("\n" in text[one.start : one.end].strip() for one in own):
         return own
     begin, end = text.rfind("\n", 0, said.start), text.find("\n", said.end)
     return [one for one in own if begin < one.start and (one.end <= end or end < 0)]
+
+
+def _between_questions(own: Sequence[Statement], at: int) -> list[Statement]:
+    first, last = at, at + 1
+    while first and not own[first - 1].own.endswith("?"):
+        first -= 1
+    while last < len(own) and not own[last].own.endswith("?"):
+        last += 1
+    return [*own[first:last]]
 
 
 def _pointing_back(own: Sequence[Statement], at: int) -> list[Statement]:

@@ -55,6 +55,12 @@ def test_of_a_longer_one_a_sentence_comes_with_those_that_refer_to_it() -> None:
     assert quoted(text, "Oars are") == ["Oars are lent free of charge."]
 
 
+def test_what_answers_a_question_of_the_text_stands_without_it() -> None:
+    text = "Who rents rafts? The club does. It is at the quay. Who lends oars? The master does.\n"
+    assert quoted(text, "The club") == ["The club does.", "It is at the quay."]
+    assert quoted(text, "The master") == ["The master does."]
+
+
 def test_what_points_back_comes_with_the_paragraph_before() -> None:
     text = (
         "Terms\n\nSection 1 Rafts\n\nThe owner may ask for a receipt of each payment.\n\n"
