@@ -13,6 +13,9 @@ NEARLY_BEST = 0.2
 """By how much the score of a further item may be below the best one's, where several are asked."""
 LISTS_OF_DUTIES = 0.3
 """The same of a further list where all duties are: half of them would be taken for the whole."""
+_NEAREST = 1.0
+"""By how much the score of a further passage may be below the best one's where nothing is enough:
+what the reader likes ten log-odds less says nothing of what is asked."""
 _LINK = re.compile(r"\b\w+://\S+")
 
 
@@ -99,8 +102,9 @@ def _take_nearest(
     # a document that has a passage so that it may answer, and does not, says nothing
     found = (i.passage for i in scored.quotables if BESIDE not in i.passage["signals"])
     of = {passage["document"] for passage in ([i.passage for i in best] if best else found)}
+    top = float(scored.best.max())
     for i in _nearest_by_passage(scored, of):
-        if len(chosen) < lengths.statements:
+        if len(chosen) < lengths.statements and scored.best[i] >= top - _NEAREST:
             _take_first([i], scored, chosen, lengths)
 
 

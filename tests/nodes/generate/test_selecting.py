@@ -68,7 +68,7 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     small: View, duties: Passage
 ) -> None:
     texts = ["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat", "zeta oar"]
-    found = scored([0.4, 0.9, 0.89, 0.28, 0.1, 0.3], texts=texts, duties=duties)
+    found = scored([0.4, 0.9, 0.89, 0.28, -0.2, 0.0], texts=texts, duties=duties)
     of_passages(found, 1, 2, 2, 3, 3, 4)
     unsure = select(asked(small, 1), found, LENGTHS, enough=False)
     assert [item.order for item in unsure.best] == [1]
