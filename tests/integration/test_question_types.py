@@ -1,0 +1,50 @@
+"""The example questions of HyPA-RAG's appendix A.3, asked of the sample where the paper is at hand."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AnyMessage, HumanMessage
+
+from lexloop.graph.app import graph
+
+_PAPER = Path(os.environ.get("LEXLOOP_DATA", "")) / ".." / "papers" / "hypa-rag-v1.txt"
+"""Beside the data: see ``../shared`` in CONTRIBUTING.md."""
+
+
+def _questions() -> dict[str, list[str]]:
+    """Return the turns of the example of each type of question."""
+    text = _PAPER.read_text(encoding="utf-8")
+    rows = text.partition("A.3 Question Types")[2].partition("Table 4")[0].strip().split("\n")
+    cells = [row.split("\t") for row in rows if row.count("\t") == 3][1:]
+    turns = {kind: re.split(r"\(\d\)\s", said) for kind, _, said, _ in cells}
+    return {kind: [one.strip() for one in said if one.strip()] for kind, said in turns.items()}
+
+
+@pytest.mark.skipif(
+    "LEXLOOP_DATA" not in os.environ or not _PAPER.is_file(),
+    reason="the papers are not beside LEXLOOP_DATA",
+)
+@pytest.mark.parametrize(
+    ("kind", "says", "passes"),
+    [
+        ("Simple", "A bias audit is an evaluation of an AEDT", True),
+        ("Distracting", "A bias audit is an evaluation of an AEDT", True),
+        ("Conversational", "A bias audit is an evaluation of an AEDT", True),
+        ("Situational", "at least ten business days before the AEDT is used", True),
+        ("Double", "The second version clarified", True),
+        ("Complex situational", "Office of Administrative Trials and Hearings", True),
+        ("Comparative", "The selection rate is the rate at which", True),
+        ("Rule conclusion", "40 of them are selected", True),
+        ("Out of scope", "do not answer this question", False),
+        ("Vague", "required", False),
+    ],
+)
+def test_each_type_of_question_is_answered(kind: str, says: str, passes: bool) -> None:
+    messages: list[AnyMessage] = []
+    for turn in _questions()[kind]:
+        done = graph.invoke({"messages": [*messages, HumanMessage(turn)]})
+        messages = done["messages"]
+    assert says in done["answer"]
+    assert done["evaluation"]["passed"] is passes
