@@ -1,4 +1,4 @@
-"""The example questions of HyPA-RAG's appendix A.3, asked of the sample where the paper is at hand."""
+"""The example questions of HyPA-RAG's appendix A.3, where the paper is at hand."""
 
 import os
 import re
