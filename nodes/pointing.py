@@ -506,6 +506,9 @@ class _Question:
             named = [(d, m) for d, m in missing if d in self._pointing["named"]] or missing
             # a document that has some of the way is the one meant
             nearest = [(d, m) for d, m in named if m.within >= 0] or named
+            # one whose provisions are called otherwise is meant only where none is called so
+            called = [one for one in nearest if telling.members(self.tree(one[0]), pointer["word"])]
+            nearest = called or nearest
             for document, lost in nearest[:MOST_DOCUMENTS]:
                 line = telling.missing_line(self.tree(document), lost, document, pointer["written"])
                 told[line.text] = self._told(document, line)

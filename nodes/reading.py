@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.reader import load_reader
 from lexloop.nodes.relevance import Sources
@@ -66,5 +67,5 @@ def _in_place(stated: Stated, sources: TitledSources) -> str:
     if tree is not None and (place := tree.at(stated.said.start)) >= 0:
         above = [place, *tree.above(place)]
         headings += [tree.units[one].heading for one in reversed(above)]
-    told = dict.fromkeys(heading.strip(" .:") for heading in headings)
+    told = dict.fromkeys(narrowed(heading).strip(" .:") for heading in headings)
     return ". ".join([*filter(None, told), stated.text])

@@ -26,6 +26,7 @@ WEIGHTS = {
     "judges/correctness.json": "python -m lexloop.finetune.correctness",
     "judges/groundedness.json": "python -m lexloop.finetune.triad",
     "judges/relevance.json": "python -m lexloop.finetune.triad",
+    "reader/model.onnx": "cross-encoder/ms-marco-MiniLM-L-12-v2, a byte a weight",
     "refusal/weights.json": "python -m lexloop.finetune.refusal",
     "tokens/projection.npy": "python -m lexloop.finetune.projection",
 }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lexloop.core.types import Kind, Part
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import term_set, tokenize, words
-from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike, is_definition
+from lexloop.nodes.generate.quotables import READ, Quotable, ScoredQuotables, alike, is_definition
 from lexloop.nodes.question import words_of_asking
 from lexloop.nodes.relevance import Query, Sources, coverage, defines
 from lexloop.nodes.weights import Weights, load_weights
@@ -45,11 +45,13 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
     """Read the features off the scored evidence."""
     evidence = scored.quotables
     first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
+    best = scored.scores.argmax(axis=1)
+    unread = scored.scores - READ * scored.read  # what is read is a feature of its own
     stands_out = [
-        _stands_out(*part, evidence) for part in zip(asked.terms, scored.scores, strict=True)
+        _stands_out(terms, scores, place, evidence)
+        for terms, scores, place in zip(asked.terms, unread, best.tolist(), strict=True)
     ]
     own, over = np.mean(stands_out, axis=0).tolist()
-    best = scored.scores.argmax(axis=1)
     return AnswerabilityFeatures(
         own=own,
         over=over,
@@ -164,14 +166,20 @@ def lacks(
 
 
 def _stands_out(
-    terms: Mapping[str, float], scores: NDArray[np.float32], evidence: Sequence[Quotable]
+    terms: Mapping[str, float],
+    scores: NDArray[np.float32],
+    place: int,
+    evidence: Sequence[Quotable],
 ) -> tuple[float, float]:
-    """Return how much of a part its best statement has, and by how much that beats the others."""
-    best = evidence[int(scores.argmax())]
+    """Return how much of a part its best statement has, and by how much that beats the others.
+
+    ``place`` is where the best one is.
+    """
+    best = evidence[place]
     others = [i for i, item in enumerate(evidence) if not alike(item, best)]
     beaten = float(scores[others].mean()) if others else 0.0
     said = term_set(f"{best.passage['section']} {best.text}")
-    return coverage(terms, said), float(scores.max()) - beaten
+    return coverage(terms, said), float(scores[place]) - beaten
 
 
 def probability_there(features: AnswerabilityFeatures) -> float:

@@ -50,7 +50,7 @@ def test_json_is_one_flat_object_and_nothing_else(run: Run, in_json: Run) -> Non
 
 def test_a_slip_is_said_and_answered_as_what_was_meant(run: Run, in_json: Run) -> None:
     said = run("ask", "What is a bias aduit?").stdout
-    assert said.startswith("“aduit” read as: audit\nA bias audit is")
+    assert "\n“aduit” read as: audit\nA bias audit is" in said
     report = in_json("ask", "What is a bias aduit?")
     assert report["read_as"] == [{"written": "aduit", "read": "audit"}]
     assert (report["question"], report["standalone"]) == ("What is a bias aduit?", QUESTION)
@@ -62,7 +62,7 @@ def test_the_document_that_a_question_describes_is_told(run: Run, tmp_path: Path
         (tmp_path / f"{tenant}.txt").write_text(text, encoding="utf-8")
     asked = "In the lease of Otto Lind, what is the rent?"
     said = run("ask", asked, "--corpus", str(tmp_path)).stdout
-    assert said.startswith("Asked in Otto Lind.txt\nThe Tenant pays $500 a month. [1]\n")
+    assert "\nAsked in Otto Lind.txt\nThe Tenant pays $500 a month. [1]\n" in said
 
 
 def test_trace_shows_every_step(run: Run) -> None:
@@ -118,7 +118,9 @@ def test_out_writes_the_answer_with_footnotes(run: Run, in_json: Run, tmp_path: 
     assert '[^1]: law.txt, § 20-870 "Bias audit", line 15.' in said
     word = tmp_path / "ANSWER.DOCX"
     report = in_json("ask", QUESTION, "--out", word)
-    assert report["answer"] in [p.text + " [1]" for p in docx.Document(str(word)).paragraphs]
+    told = [paragraph.text for paragraph in docx.Document(str(word)).paragraphs]
+    first = report["answer"].partition(" [1]")[0]
+    assert any(text.startswith(first) for text in told)
 
 
 def test_out_refuses_what_it_could_not_write_before_it_asks(run: Run, tmp_path: Path) -> None:

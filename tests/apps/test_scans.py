@@ -28,7 +28,7 @@ def test_an_answer_from_a_scan_says_how_surely_it_was_read(
     (folder / "law.pdf").write_bytes(in_pdf("Article 1 The keeper of a cat pays 7 euros.", drawn()))
     answer = in_json("ask", ASKED, "--corpus", folder)
     (cited,) = answer["citations"]
-    assert cited["quote"] == "Every dog must wear a collar in the harbour."
+    assert cited["quote"].startswith("Every dog must wear a collar in the harbour. The fine is")
     assert (cited["page"], cited["section"]) == (2, "Section 5")
     assert 0.8 < cited["read_from_picture"] <= 1
     told = " ".join(run("ask", ASKED, "--corpus", str(folder)).stdout.split())

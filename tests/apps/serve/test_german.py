@@ -100,10 +100,10 @@ def test_the_language_of_an_answered_question_is_told_too(
 
 
 def test_a_failed_check_its_reason_and_the_warning_are_german(hans: httpx.Client) -> None:
-    answer = asked(hans, question="What is the fine for a bias audit of hovercrafts?")
-    assert answer["reasons"]
-    assert english_in(answer) == []
-    failed = asked(hans, question="Which zebras need a bias audit?")
+    part = asked(hans, question="Which zebras need a bias audit?")
+    assert not part["passed"]
+    assert english_in(part) == []
+    failed = asked(hans, question="May the landlord enter at night?")
     assert not failed["passed"]
     assert any(one.startswith("Nicht in den Dokumenten: “") for one in failed["reasons"])
     assert english_in(failed) == []
@@ -125,7 +125,7 @@ def test_an_answer_keeps_its_quotes_and_has_german_checks(
 def test_what_is_kept_is_read_in_the_language_that_is_asked_for(
     hans: httpx.Client, ann: httpx.Client
 ) -> None:
-    kept = asked(hans, question="Which zebras need a bias audit?")
+    kept = asked(hans, question="May the landlord enter at night?")
     [german] = hans.get(f"/threads/{kept['thread']}").json()["turns"]
     [english] = ann.get(f"/threads/{kept['thread']}").json()["turns"]
     assert german["reasons"] == kept["reasons"]
