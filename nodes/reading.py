@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.reader import load_reader
+from lexloop.nodes.question import without_context
 from lexloop.nodes.relevance import Sources
 
 SHORTLIST = 8
@@ -54,6 +55,8 @@ def reads(
     if not stated or (languages and "English" not in languages):
         return np.zeros(len(stated), dtype=np.float32)
     best = np.argsort(-scores, kind="stable")[:SHORTLIST]
+    # what a question leans on is shared by all that stands around its answer
+    question = without_context(question)
     found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
     logits = np.full(len(stated), found.min(), dtype=np.float32)
     logits[best] = found
