@@ -87,6 +87,8 @@ class ExtractiveGenerator:
             scored = scored.within(units)
         if scored is None:
             return drafted(ABSTENTION)
+        if not any(map(self._sources.knows, asked.all_terms)):
+            return drafted(ABSTENTION, lacks=lacks(asked, scored, self._sources))
         features = read_features(asked, scored.among_the_best, self._sources)
         there, answers = probability_there(features), probability_found(features)
         enough = answers >= self._least.passed
