@@ -132,8 +132,9 @@ class References:
     def of(self, body: str, place: int, changing: bool = False) -> list[Target]:
         """Return the targets of a statement in its order, a range as all that it holds.
 
-        "paragraph 1" starts at the place of the unit that it stands in. What a statement changes,
-        as ``changing`` says, is no provision of its own document where an act is named with it.
+        "paragraph 1" starts at the place of the unit that it stands in. If a
+        statement changes a provision (``changing``) and names an act with it, the provision is
+        that act's.
         """
         acts = [
             m for m in islice(ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading

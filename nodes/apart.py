@@ -20,8 +20,8 @@ from lexloop.store.view import View
 _LONG = 4
 """The digits of a number that is a name where no document shows it."""
 _FEW, _TITLES, _READ = 200, 2_000, 20
-"""The most documents whose opening is read for a day, whose titles are for a word, and of which one
-is told by a party."""
+"""The most documents that are searched: for a day in their openings, for a word in their titles, for
+a party."""
 _IDENTIFIER = re.compile(
     rf"(?<![\w.,/$€£¥(-])(?P<no>{NUMBERED})?(?P<id>[A-Za-z]{{0,9}}[-/]?\d[\w]*(?:[-/.]\w+)*)(?![\w%°])",
     re.IGNORECASE,
@@ -62,7 +62,7 @@ class Apart(NamedTuple):
     """What a question names documents by.
 
     Args:
-        documents: Those that are meant; none where nothing tells them apart.
+        documents: The ones that are meant; empty if nothing tells them apart.
         sure: Whether a number, a file or a day says so, and not words of a title alone.
         absent: The numbers and files that are asked for by name and are of no document.
         outside: What of the question names them, each with what stands for it inside them.

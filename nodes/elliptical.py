@@ -101,7 +101,7 @@ class _Span:
 
 
 def completed(said: str, before: Sequence[str], embed: Embed | None = None) -> str | None:
-    """Return the question that a turn asks by a part of it; None where it is no such turn.
+    """Return the whole question of a turn that says only a part of it; None for other turns.
 
     Args:
         said: The turn.
@@ -142,7 +142,7 @@ def _whole(said: str, question: str, embed: Embed | None, correcting: bool) -> s
 
 
 def only_thing(question: str) -> str | None:
-    """Return the one thing that a question names; None where it names none or several."""
+    """Return the thing that a question names; None unless it names exactly one."""
     things = [question[phrase.start : phrase.end] for phrase in _phrases(question)]
     return things[0] if len(things) == 1 and _FRAME.fullmatch(question) else None
 

@@ -22,8 +22,8 @@ _MOST_READ = 50
 def parties_asked(question: ParsedQuestion, view: View) -> Pointed | None:
     """Return the parties that a question asks for, each as its document names it.
 
-    "Who are the parties?" asks for all, "Who is the Buyer?" for one; None where it asks for
-    anything else, and where too many documents have such parties.
+    "Who are the parties?" asks for all, "Who is the Buyer?" for one. Return None if it asks
+    for anything else, or if too many documents have such parties.
     """
     terms = term_set(question["inside"])
     if len(question["parts"]) != 1 or not terms or not _WHO.match(question["parts"][0]["text"]):

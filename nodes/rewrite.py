@@ -254,7 +254,7 @@ def _resolved(question: str, thread: _Thread, embed: Embed | None) -> str:
 
 
 def _completed(said: str, thread: _Thread, embed: Embed | None) -> str | None:
-    """Return the question that a turn asks by a part of it; None where it is no such turn."""
+    """Return the whole question of a turn that says only a part of it; None for other turns."""
     asked = [said for said in thread.asked if _topic(said) is not None]
     if not asked or only_points(said):
         return None

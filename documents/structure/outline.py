@@ -687,7 +687,7 @@ def _completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
 
 
 def _rises(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
-    """Return whether numbers rise, and none that seems left out stands within a line."""
+    """Return whether numbers rise, and no missing number stands within a line."""
     for (above, before), (below, after) in pairwise(run.items()):
         if after.value <= before.value:
             return False

@@ -40,7 +40,7 @@ def run_of_recitals(lines: Sequence[LogicalLine], first: int, passed: Container[
 
 
 def _run(found: Mapping[int, Mapping[str, float]], style: str) -> list[int]:
-    """Return the lines of the last run of a style; none where others count provisions before it."""
+    """Return the lines of the last run of a style; none if numbered provisions stand before it."""
     run: list[int] = []
     for number, values in found.items():
         if values.get(style) == len(run) + 1:

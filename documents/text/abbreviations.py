@@ -29,7 +29,7 @@ _COUNTED = re.compile(r"\d|(?:Art|Nr|No|Sec)\.\s|[^\W\d_](?:\.[^\W\d_])+")
 """What follows words that cannot end a sentence: a figure, its word, letters with stops."""
 _COUNTS = re.compile(r"\d{1,3}(?:[.)]|(?:\.\d{1,3})+\.?)\s|\d{1,4}\s*(?:\n|$)")
 _ASIDE = re.compile(r"[(\[][\"'“‘]?(?=[^\W\d_A-Z])(?:[^\W\d_]{2,}(?![\w)\].])|[^\W\d_]\s)")
-"""What is put in brackets within a sentence, which is no mark of an item."""
+"""Words in brackets within a sentence. The mark of an item, "(a)", is not meant."""
 _OPEN, _CLOSES = re.compile(r"[(\[][^()\[\]]*$"), re.compile(r"[^()\[\]]{0,80}[)\]]")
 _STANDING = re.compile(r"(?<![\w.])[^\W\d_]++(?![\w.])")
 _LONGEST, _LONGEST_TITLE, _LONGEST_ARTICLE = 6, 3, 4

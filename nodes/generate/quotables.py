@@ -81,7 +81,7 @@ class ScoredQuotables:
         return self.only(kept)
 
     def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
-        """Return the statements that lie in provisions; None where none does."""
+        """Return the statements that lie in provisions; None if there are none."""
         kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
         return self.only(kept) if kept else None
 

@@ -142,7 +142,7 @@ def _take_first(
         if sum(other.words for other in chosen) + item.words > lengths.words and chosen:
             continue
         if item.said.own.endswith((":", " means")) and not item.said.points:
-            continue  # it leads into what is no list of its own
+            continue  # it only introduces what follows
         if any(_repeats(item, other) for other in chosen):
             return
         chosen.append(item)

@@ -178,7 +178,7 @@ def _within(said: Statement, document: str, citation: Citation) -> bool:
 
 # carries, by benchmarks/rules.py, all of whole lists, .05 of LL144's correct answers
 def list_asked(item: Quotable, asked: Query, sources: View) -> list[PointedUnit]:
-    """Return the units whose list a question asks for as a whole; none where it asks for none.
+    """Return the units whose whole list a question asks for; empty if it asks for no list.
 
     It does where the words that lead into the list, with the headings above them, hold of the
     question nearly all that a point of it holds.

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 from indexes import view_of
 
+from lexloop.core.types import Passage
 from lexloop.documents.chunks.limits import limits_of
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
@@ -54,8 +55,8 @@ def quoted_of(text: str, rule: str) -> list[str]:
     for chunk in view.every_chunk():
         for said in view.statements(chunk["id"])[0]:
             if said.own.startswith(rule[:12]) and not said.points:
-                passage = {**chunk, "n": 1, "score": 1.0, "signals": {}}
-                quoted = paragraph_of(Quotable(passage, said, 0), view)  # type: ignore[arg-type]
+                passage: Passage = {**chunk, "n": 1, "score": 1.0, "signals": {}}
+                quoted = paragraph_of(Quotable(passage, said, 0), view)
                 tree = view.tree_of("t.txt")
                 assert tree is not None
                 limits = limits_of(quoted[0].start, quoted[-1].end, tree, text)
