@@ -20,8 +20,7 @@ from lexloop.store.view import View
 _LONG = 4
 """The digits of a number that is a name where no document shows it."""
 _FEW, _TITLES, _READ = 200, 2_000, 20
-"""The most documents that are searched: for a day in their openings, for a word in their titles, for
-a party."""
+"""The most documents that are searched for a day, for a word of a title, and for a party."""
 _IDENTIFIER = re.compile(
     rf"(?<![\w.,/$€£¥(-])(?P<no>{NUMBERED})?(?P<id>[A-Za-z]{{0,9}}[-/]?\d[\w]*(?:[-/.]\w+)*)(?![\w%°])",
     re.IGNORECASE,
