@@ -333,9 +333,9 @@ def asked_definition(part: str) -> str | None:
     "What is a bias audit?" asks for one; "What are the requirements?" does not.
     """
     found = _ASKED_TERM.search(part)
-    if found is None:
+    term = found["term"].strip() if found else ""
+    if found is None or not term:
         return None
-    term = found["term"].strip()
     first = term.split()[0].lower()
     if len(term.split()) > _MAX_WORDS or first in STOP_WORDS or term.lower() in ("term", "word"):
         return None  # "the term that describes ..." asks for a name

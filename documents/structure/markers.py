@@ -52,7 +52,8 @@ LETTERS = frozenset("cdlmCDLM")
 _PAGE = re.compile(
     r"[\s\-–—\[(]*(?:page\s+)?(?P<number>\d{1,4})(?:\s+of\s+\d+)?[\s\-–—\])]*$", re.I
 )
-_FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 20
+_RUNNING = re.compile(r"(?=\S)\D*(?P<number>\d{1,4})(?<![^\s\d]\d)(?!\S)\D*$")
+_FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 60
 _BLANKS = re.compile(r"[\s—]+")
 
 _SAYS = (
@@ -113,19 +114,32 @@ class Marker:
 def page_numbers(lines: Sequence[str]) -> frozenset[int]:
     """Return the places of lines that number pages, wherever they stand.
 
-    Each is alone on its line and one more than the last, with some lines of text between them.
+    Each is one more than the last, with some lines of text between them. It is alone on its line,
+    or in the running head of each second page: "10 Bill", "12 Bill".
     """
-    ends: dict[int, tuple[int, int]] = {}  # how many end with a number, and the last one's place
+    read = [
+        (
+            place,
+            line.replace(found["number"], "#", 1) * (found.re is _RUNNING),
+            int(found["number"]),
+        )
+        for place, line in enumerate(lines)
+        if len(line) <= _LONGEST_PAGE and (found := _PAGE.match(line) or _RUNNING.match(line))
+    ]
+    said = {(words, value) for _, words, value in read}
+    each = {
+        words for words, value in said if (words, value + 1) in said
+    }  # "Article 1", "Article 2"
+    ends: dict[tuple[str, int], tuple[int, int]] = {}  # how many end so, and the last one's place
     back: dict[int, int] = {}
-    for place, line in enumerate(lines):
-        if len(line) > _LONGEST_PAGE or not (found := _PAGE.match(line)):
+    for place, words, value in read:
+        if words and words in each:
             continue
-        value = int(found["number"])
-        count, last = ends.get(value - 1, (0, -1))
+        count, last = ends.get((words, value - (2 if words else 1)), (0, -1))
         if last >= 0 and place - last < _PAGE_LINES:
             count, last = 0, -1
-        if count + 1 >= ends.get(value, (0, -1))[0]:
-            ends[value] = count + 1, place
+        if count + 1 >= ends.get((words, value), (0, -1))[0]:
+            ends[words, value] = count + 1, place
             back[place] = last
     held: set[int] = set()
     for count, last in ends.values():

@@ -88,6 +88,8 @@ _READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING, _LONGEST_TITLE = 250, 120
 _HEAD_WORDS = 3
+_HEAD_LINES = 4
+"""How many lines the head of a page takes within contents."""
 _FEWEST_NUMBERED, _LONGEST_NUMBER = 2, 6
 _WIDEST_GAP, _HUNDRED, _LATE = 3, 100, 1.5
 _LONG_RUN, _NEARLY_ALL = 6, 0.9
@@ -429,10 +431,8 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
             headings[number] = heading
             taken = number + heading.title
     headings = _filled(_valued(headings), doubtful, apart)
-    words = Counter(h.style for h in headings.values() if h.style in _ORDER)
-    order = _ordered(headings, words)
+    order = _ordered(headings)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
-    ranks = {word: rank for rank, word in enumerate(order)}
     named = [
         (found["word"].lower(), found["number"])
         for found in _NAMED.finditer(text[:_READ])
@@ -451,7 +451,9 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         numbers = {float(number) for _, number in named}
         spine = _spine(lines[:body], contents, worded, numbers, indented)
         spine = spine or _paragraphs(lines[:body], contents, worded, indented)
-        headings = {**spine, **headings}
+        headings = {**spine, **_counted_anew(lines, spine), **headings}
+        order = _ordered(headings)
+    ranks = {word: rank for rank, word in enumerate(order)}
     numbered = bool(spine)
     own = {heading.number for heading in headings.values()}
     called = Counter({"§": signed} if signed else {})
@@ -465,6 +467,27 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     return Outline(
         headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked, headed
     )
+
+
+def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
+    """Return what heads the notes behind the last provision that count from 1 or 2 anew.
+
+    It is a short line in capitals or one that the format marks: no provision is counted twice.
+    """
+    last = max(spine, default=len(lines))
+    counted = [
+        (number, marker)
+        for number in range(last + 1, len(lines))
+        for marker in list_markers(lines[number].text)
+        if marker.style == spine[last].style
+    ]
+    if len(counted) < _FEWEST_MARKED or counted[0][1].value > 2:
+        return {}
+    for number in range(counted[0][0] - 1, last, -1):
+        line = lines[number]
+        if line.short and (line.text.isupper() or line.level) and not word_marker(line.text):
+            return {number: Heading("annex", "", line.text, line.level)}
+    return {}
 
 
 def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
@@ -635,9 +658,15 @@ def _spine(
         run = own.best()
         if _completes(run, lines):
             continue
-        spoken = own.score >= _SPINES[style] * len(own.markers)
+        first, last = min(run, default=0), max(run, default=-1)
+        among = sum(first <= number <= last for number in own.markers)
+        spoken = own.score >= _SPINES[style] * among
         if len(run) >= _FEWEST_NUMBERED and (spoken or _runs_through(run, own.markers, lines)):
-            return {number: _numbered(lines, number, marker) for number, marker in run.items()}
+            headed = 2 * sum(_headed(lines, number, run) for number in run) > len(run)
+            return {
+                number: _numbered(lines, number, marker, headed and _headed(lines, number, run))
+                for number, marker in run.items()
+            }
     return {}
 
 
@@ -747,18 +776,27 @@ class _Runs:
         line = max(self._ends.values(), default=_NONE)[2]
         run: list[int] = []
         while line >= 0:
+            # a longer count that stands between goes on there: notes that count anew
+            others = [n for n in self.markers if line < n < run[-1]] if run else []
+            if len(others) > len(run) and self._leads_to(others, run[-1]):
+                run.clear()
             run.append(line)
             line = self._back[line]
         return {line: self.markers[line] for line in reversed(run)}
+
+    def _leads_to(self, others: Sequence[int], line: int) -> bool:
+        """Return whether the number before a line is the one before its own, of a full count."""
+        last = self.markers[others[-1]].value
+        return last + 1 == self.markers[line].value and len(others) >= last - 1
 
 
 def _speaks(
     lines: Sequence[LogicalLine], number: int, marker: Marker, named: Collection[float]
 ) -> float:
     """Return how much speaks for a number's opening a provision, at least a little."""
-    line, before = lines[number], lines[number - 1] if number else None
+    line = lines[number]
     titled = title_heading(line.text, marker.end) is not None
-    above = before is not None and before.short and not before.ended and len(before.text) < 80
+    above = _headed(lines, number)
     inner = f"{marker.number}.1"
     below = any(one.text.startswith(inner) for one in lines[number : number + 3])
     below = below or inner in line.text[marker.end : marker.end + 200]
@@ -772,14 +810,28 @@ def _speaks(
     )
 
 
-def _numbered(lines: Sequence[LogicalLine], number: int, marker: Marker) -> Heading:
-    """Return the heading of a provision that a number alone names."""
+def _headed(lines: Sequence[LogicalLine], number: int, run: Collection[int] = ()) -> bool:
+    """Return whether the line above a number, which is none of its run, looks like its heading."""
+    if number == 0 or number - 1 in run:
+        return False
+    line = lines[number - 1]
+    return line.short and not line.ended and len(line.text) < 80
+
+
+def _numbered(
+    lines: Sequence[LogicalLine], number: int, marker: Marker, headed: bool = False
+) -> Heading:
+    """Return the heading of a provision that a number alone names.
+
+    Where it is ``headed`` by the line above, what stands behind the number is its text.
+    """
     line = lines[number]
     text, level = line.text[marker.end :], line.level
     heading, body = title_heading(line.text, marker.end) or ("", marker.end)
     if heading and line.text[body:].strip():
         return Heading(marker.style, marker.number, heading, level, body)
-    if not text or (line.short and text[0] != "(" and len(text) <= _LONGEST_TITLE):
+    short = line.short and len(text) <= _LONGEST_TITLE and not headed
+    if not text or (short and text[0] != "("):
         return Heading(marker.style, marker.number, text.strip(" .*"), level)
     return Heading(marker.style, marker.number, heading, level, None if heading else body)
 
@@ -812,11 +864,12 @@ def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> 
     return found
 
 
-def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
+def _ordered(headings: Mapping[int, Heading]) -> list[str]:
     """Return the keywords, outermost first: as is customary, unless the document shows another.
 
     Where one heading directly follows another, it lies within it.
     """
+    words = {heading.style for heading in headings.values()}
     above: Counter[tuple[str, str]] = Counter()
     for (number, upper), (after, lower) in pairwise(sorted(headings.items())):
         if after == number + upper.title + 1 and upper.style != lower.style and upper.body is None:
@@ -837,13 +890,25 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
         seen: set[str] = set()
         for place in range(number + 1, len(lines)):
             entry = _plain(lines[place].text)
-            if entry in seen or _is_sentence(lines[place]):
+            again = entry in seen and not _counts_on(lines, place)
+            if again or _is_sentence(lines[place]):
                 return range(number, place)
             # an entry such as "article 5 fees" heads the text in two lines
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
     return _entries(lines) or _paged_entries(lines)
+
+
+def _counts_on(lines: Sequence[LogicalLine], number: int) -> bool:
+    """Return whether numbers go on across a line, as across the head of each page of contents."""
+    near = range(max(number - _HEAD_LINES, 0), min(number + _HEAD_LINES, len(lines)))
+    values = [
+        (place, marker.value) for place in near for marker in list_markers(lines[place].text)[:1]
+    ]
+    before = [value for place, value in values if place < number]
+    after = [value for place, value in values if place > number]
+    return bool(before and after) and after[0] == before[-1] + 1
 
 
 def _paged_entries(lines: Sequence[LogicalLine]) -> range:

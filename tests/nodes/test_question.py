@@ -55,6 +55,7 @@ READ: list[tuple[Callable[[str], Any], str, Any]] = [
     (asks_for_several, "What are the duties of a boat owner?", True),
     (asked_definition, "What is a bias audit?", "bias audit"),
     (asked_definition, "What is the penalty for a late fee?", None),
+    (asked_definition, "What is \u2003\u2003\u2003?", None),  # a term of blanks alone
     (asked_definition, "What are the moorings?", None),  # of those that were spoken of
     (expected_kind, "How long before use must notice be given?", "duration"),
     (expected_kind, "What is the phone number of the harbour master?", "contact"),

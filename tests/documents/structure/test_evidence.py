@@ -167,3 +167,55 @@ def test_what_is_referred_to_and_not_there_is_told_by_how_often_and_to_a_number(
         "Section 11 is referred to 3 times and was not found.",
         "Section 10 is referred to 2 times and was not found.",
     ]
+
+
+_BOATS = ("Short title", "Meaning of words", "Licences", "Harbours", "Fees", "Offences")
+_PRINTED = "\n\n".join(
+    (
+        "ARRANGEMENT OF CLAUSES",
+        "PART I",
+        *("Clause", *(f"{n}. {title}" for n, title in enumerate(_BOATS[:3], 1))),
+        *("2 Bill", "Clause", *(f"{n}. {title}" for n, title in enumerate(_BOATS[3:], 4))),
+        *("Boats 3", "A BILL", "PART I", "PRELIMINARY", _BOATS[0]),
+        "1. (1) This Act may be cited as the Boats Act.",
+        *("(2) It comes into operation on a day that the Minister appoints.", "4 Bill"),
+        *(_BOATS[1], "2. In this Act, unless the context otherwise requires—"),
+        *("“boat” means whatever floats;", "“master” means whoever steers a boat;"),
+        *("Boats 5", _BOATS[2], "3. (1) Nobody shall steer a boat without a licence."),
+        *("(2) A licence is given by the harbour master.", _BOATS[3], "6 Bill"),
+        "4. No boat shall lie in a harbour without the consent of the Harbour\nMaster.",
+        *(
+            "Boats 7",
+            _BOATS[4],
+            "5. (1) A fee is payable for each licence.",
+            "(2) It is due in May.",
+        ),
+        *("8 Bill", _BOATS[5], "6. Whoever contravenes section 3 commits an offence."),
+        "EXPLANATORY STATEMENT",
+        "This Bill seeks to regulate boats.",
+        *(f"{n}. Clause {n - 1} deals with {_BOATS[n - 2].lower()}." for n in range(2, 8)),
+    )
+)
+
+
+def test_a_printed_bill_is_read_past_its_contents_its_running_heads_and_its_statement() -> None:
+    tree = tree_of(_PRINTED)
+    assert [(u.label, u.heading) for u in tree.units if u.kind == "provision"] == [
+        (f"Clause {number}", title) for number, title in enumerate(_BOATS, 1)
+    ]
+    notes = "EXPLANATORY STATEMENT"
+    points = [unit.label for unit in tree.units if unit.label.startswith(f"{notes}, point")]
+    assert points == [f"{notes}, point {number}" for number in range(2, 8)]
+    assert [unit.label for unit in tree.units if unit.kind == "definition"] == [
+        'Clause 2 "boat"',
+        'Clause 2 "master"',
+    ]
+
+
+def test_running_heads_number_each_second_page_and_provisions_each_number() -> None:
+    pages = [
+        line for n in range(2, 8) for line in (f"{n} Bill" if n % 2 == 0 else f"Boats {n}", *"abcd")
+    ]
+    assert page_numbers(pages) == {0, 5, 10, 15, 20, 25}
+    articles = [line for n in range(1, 9) for line in (f"Article {n}", *"abcd")]
+    assert page_numbers(articles) == frozenset()
