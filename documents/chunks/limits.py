@@ -10,6 +10,7 @@ from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 
 _SILENT = frozenset(("recital", "contents"))
+"""Kinds of units that limit nothing."""
 MOST = 3
 """The most limits that are quoted of one provision."""
 _LIMITS = re.compile(
@@ -53,7 +54,10 @@ def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
             continue
         unit, own = tree.units[other], text[tree.units[other].body : tree.own_end(other)]
         together = _provision(tree, other) in lineage
-        if unit.kind in _SILENT or not (together or any(number in own for number in numbers)):
+        silent = unit.kind in _SILENT or any(
+            tree.units[one].kind == "note" for one in tree.above(other)
+        )
+        if silent or not (together or any(number in own for number in numbers)):
             continue
         limit = sentence_at(tree, text, other, at)
         if limit is not None and _names(limit, other, lineage, tree, together):
@@ -112,7 +116,12 @@ def _follows(at: int, place: int, tree: Tree) -> bool:
 
 
 def _provision(tree: Tree, place: int) -> int:
-    """Return the provision that a unit is or lies in; itself where there is none."""
-    kinds = ("provision", "annex")
-    around = (place, *tree.above(place))
-    return next((one for one in around if tree.units[one].kind in kinds), place)
+    """Return the provision, or the point of an annex, that a unit is or lies in; else itself."""
+    inner = place
+    for one in (place, *tree.above(place)):
+        if tree.units[one].kind == "provision":
+            return one
+        if tree.units[one].kind == "annex":
+            return inner
+        inner = one
+    return place

@@ -45,8 +45,10 @@ _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
 _PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
 _ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
+NOTES = "notes"
+"""What heads the notes behind the last provision that say what each provision is for."""
 _ORDER = (
-    *("annex", "book", "title", "subtitle", "part", "subpart", "chapter", "subchapter"),
+    *("annex", NOTES, "book", "title", "subtitle", "part", "subpart", "chapter", "subchapter"),
     *(
         "division",
         "subdivision",
@@ -470,9 +472,10 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
 
 
 def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
-    """Return what heads the notes behind the last provision that count from 1 or 2 anew.
+    """Return what heads the points behind the last provision that count from 1 or 2 anew.
 
-    It is a short line in capitals or one that the format marks: no provision is counted twice.
+    It is a short line in capitals or one that the format marks: no provision is counted twice. They
+    are notes if most of them name a provision.
     """
     last = max(spine, default=len(lines))
     counted = [
@@ -483,10 +486,16 @@ def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) ->
     ]
     if len(counted) < _FEWEST_MARKED or counted[0][1].value > 2:
         return {}
+    numbers = {heading.number for heading in spine.values()}
+    naming = sum(
+        any(found["number"] in numbers for found in _NAMED.finditer(lines[number].text))
+        for number, _ in counted
+    )
+    style = NOTES if 2 * naming > len(counted) else "annex"
     for number in range(counted[0][0] - 1, last, -1):
         line = lines[number]
         if line.short and (line.text.isupper() or line.level) and not word_marker(line.text):
-            return {number: Heading("annex", "", line.text, line.level)}
+            return {number: Heading(style, "", line.text, line.level)}
     return {}
 
 

@@ -210,6 +210,9 @@ def test_a_printed_bill_is_read_past_its_contents_its_running_heads_and_its_stat
         'Clause 2 "boat"',
         'Clause 2 "master"',
     ]
+    operative = {u.label for place, u in enumerate(tree.units) if tree.operative(place)}
+    assert operative.isdisjoint(points)  # they explain, and a clause says
+    assert operative >= {f"Clause {number}" for number in range(1, 7)}
 
 
 def test_running_heads_number_each_second_page_and_provisions_each_number() -> None:
