@@ -23,6 +23,8 @@ from lexloop.models.minilm import TOKENIZER, genuine_folder
 SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 MOST_TOKENS = 256
 """The most word pieces of a question and a text together; the longer one is cut at its end."""
+_QUESTION_TOKENS = 128
+"""The most of them that are the question's; without a bound a long one would leave no text."""
 _CACHED = 2048
 _REINSTALL = "Install Lexloop again: its file data/reader/model.onnx is missing or damaged."
 
@@ -65,7 +67,16 @@ class Reader:
         Raises:
             DeadlineExceeded: The time of the question is over.
         """
+        question = self._bounded(question)
         return np.array([self._score(question, text) for text in texts], dtype=np.float32)
+
+    def _bounded(self, question: str) -> str:
+        """Return the beginning of a question, at most ``_QUESTION_TOKENS`` word pieces long."""
+        if len(question) <= _QUESTION_TOKENS:  # a word piece has at least a character
+            return question
+        encoded = self._tokenizer.encode(question, add_special_tokens=False)
+        ends = [end for _, end in encoded.offsets]
+        return question[: ends[_QUESTION_TOKENS - 1]] if len(ends) > _QUESTION_TOKENS else question
 
     def _score(self, question: str, text: str) -> float:
         """Read one text alone: beside others the rounding of the weights would differ."""

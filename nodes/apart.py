@@ -19,6 +19,8 @@ from lexloop.store.view import View
 
 _LONG = 4
 """The digits of a number that is a name where no document shows it."""
+_NEAR = 120
+"""How many characters before a number or a file's name say what it is."""
 _FEW, _TITLES, _READ = 200, 2_000, 20
 """The most documents that are searched for a day, for a word of a title, and for a party."""
 _IDENTIFIER = re.compile(
@@ -114,7 +116,7 @@ def _files(text: str, heads: Heads) -> Iterator[_Mark]:
         of = [name for name in heads.titles if before.endswith((f" {name}".lower(), _last(name)))]
         longest = max((len(name) for name in map(_last, of)), default=0) - 1
         begin = min(found.start(), found.end() - longest)
-        lead = _LED.search(text, 0, begin)
+        lead = _before(_LED, text, begin)
         said = text[lead.start() if lead else begin : found.end()]
         yield _Mark(frozenset(of), found.group(), said, "" if lead else "it")
 
@@ -132,7 +134,7 @@ def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
     for found in _IDENTIFIER.finditer(text):
         if any(found.start("id") in span for span in taken):
             continue
-        noun = _NOUN.search(text, 0, found.start())
+        noun = _before(_NOUN, text, found.start())
         goes_on = last >= 0 and _JOINED.fullmatch(text, last, found.start()) is not None
         if not goes_on and not _is_name(text, found, noun, heads):
             continue
@@ -145,7 +147,7 @@ def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
         said, instead = found.group(), "this document"
         if noun and noun["noun"].lower() not in STOP_WORDS:
             said = text[noun.start() : found.end()]
-            whole = noun["det"] or not _ADJECTIVE.search(text, 0, noun.start())
+            whole = noun["det"] or not _before(_ADJECTIVE, text, noun.start())
             instead = f"{noun['det'] or 'the'} {noun['noun']}" if whole else noun["noun"]
         # a number that stands in a document's text alone may be one of several there
         yield _Mark(of, written, said if heads.are_called(of, written) else "", instead)
@@ -165,8 +167,13 @@ def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads:
         return False
     behind = _WORD.match(text, found.end())
     ends = behind is None or behind["word"].lower() in STOP_WORDS
-    before = text[: noun.start()]
-    return _DOES.search(before) is not None or (ends and _OF.search(before) is not None)
+    does, of = (_before(pattern, text, noun.start()) for pattern in (_DOES, _OF))
+    return does is not None or (ends and of is not None)
+
+
+def _before(pattern: re.Pattern[str], text: str, end: int) -> re.Match[str] | None:
+    """Return what a pattern finds right before a place; it looks no further back than it must."""
+    return pattern.search(text, max(0, end - _NEAR), end)
 
 
 def _days(text: str, heads: Heads) -> Iterator[_Mark]:

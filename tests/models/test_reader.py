@@ -37,6 +37,13 @@ def test_any_question_and_text_is_read(question: str) -> None:
     assert load_reader().read(question, []).shape == (0,)
 
 
+def test_a_long_question_leaves_room_for_the_text() -> None:
+    long = f"{QUESTION} {'boathouse ' * 130}"
+    rent, other = load_reader().read(f"{long}{'bats ' * 500}", [RENT, OTHER]).tolist()
+    assert [rent, other] == load_reader().read(long, [RENT, OTHER]).tolist()
+    assert rent > other
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     changed = tmp_path / "model.onnx"
     changed.write_bytes(_weights().read_bytes()[:-1] + b"\0")
