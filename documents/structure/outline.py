@@ -29,7 +29,8 @@ _RAGGED = 0.3
 """A line that leaves less of the width free and ends no sentence is one of a paragraph."""
 _BEFORE_ITEM = re.compile(r"[,;]$|\b(?:and|or)$")
 _UNFINISHED = re.compile(
-    r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their)$"
+    r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their"
+    r"|(?<![,;]\s)(?:and|or))$"
 )
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
