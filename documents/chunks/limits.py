@@ -20,7 +20,7 @@ _LIMITS = re.compile(
     re.IGNORECASE,
 )
 _ITSELF = re.compile(
-    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w+)",
+    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w++)(?!\s+\d)",
     re.IGNORECASE,
 )
 _FOREGOING = re.compile(r"\bthe\s+(?:foregoing|above)\b", re.IGNORECASE)

@@ -83,5 +83,15 @@ def test_what_limits_something_else_is_not_quoted(other: str) -> None:
     assert quoted_of(text, rule) == [rule]
 
 
+def test_this_section_with_a_number_is_the_one_of_that_number() -> None:
+    rule, other = RULES[0][0], RULES[1][0]
+    text = (
+        f"Harbour Terms\n\n4. Keys\n\n4.1 Lending. {rule}\n\n4.2 Mooring. {other} This Section 4.2 "
+        "shall not apply in a storm.\n\n5. Food\n\n5.1 Sale. Food is sold.\n"
+    )
+    assert quoted_of(text, rule) == [rule]
+    assert any("storm" in said for said in quoted_of(text, other))
+
+
 def test_there_are_sixty_pairs() -> None:
     assert len([*product(PLACES, RULES)]) == 60
