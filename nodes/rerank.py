@@ -244,7 +244,7 @@ class FeatureReranker:
         operative = [i for i in places if not candidates[i].get("supporting")]
         if places := operative or places:
             stated = [_stated(candidates[i], best[i]) for i in places]
-            read = READ * reads(asked.text, stated, total[places], self._sources)
+            read = READ * reads(asked.text, stated, total[places], self._sources).order
             total += read.min()
             total[places] += read - read.min()
         found: list[float] = total.tolist()

@@ -58,13 +58,15 @@ class ScoredQuotables:
         quotables: The statements.
         vectors: Their unit vectors, shape (quotables, dimension).
         scores: What each is worth for each part of the question, shape (parts, quotables).
-        read: What the reader makes of it, log-odds of the same shape.
+        read: How near the reader finds each to an answer, log-odds of the same shape.
+        answers: Whether the reader finds that each answers, log-odds of the same shape.
     """
 
     quotables: list[Quotable]
     vectors: Vectors
     scores: NDArray[np.float32]
     read: NDArray[np.float32]
+    answers: NDArray[np.float32]
 
     @property
     def best(self) -> NDArray[np.float32]:
@@ -92,6 +94,7 @@ class ScoredQuotables:
             self.vectors[kept],
             self.scores[:, kept],
             self.read[:, kept],
+            self.answers[:, kept],
         )
 
 
@@ -124,11 +127,11 @@ def score_quotables(
         if term is not None:
             scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
     stated = [Stated(item.passage["document"], item.said, item.text) for item in quotables]
-    read = np.zeros_like(scores)
+    read, answers = np.zeros_like(scores), np.zeros_like(scores)
     for row, part in enumerate(asked.parts):
         question = asked.text if len(asked.parts) == 1 else part["text"]
-        read[row] = reads(question, stated, scores[row], sources)
-    return ScoredQuotables(quotables, vectors, scores + READ * read, read)
+        read[row], answers[row] = reads(question, stated, scores[row], sources)
+    return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 
 def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:
