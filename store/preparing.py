@@ -247,9 +247,7 @@ def _each(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], li
     return found
 
 
-def windows_of(
-    held: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = ()
-) -> list[Window]:
+def windows_of(held: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = ()) -> list[Window]:
     """Return what of a chunk has a vector: the whole, then each of its statements if several.
 
     All is folded. The whole has the context and a statement the point; scoring a chunk by the

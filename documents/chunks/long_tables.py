@@ -50,5 +50,5 @@ def _long_tables(tree: Tree, text: str) -> Iterator[LongTable]:
             continue
         headings = [tree.units[above].heading for above in (place, *tree.above(place))]
         columns = [text[child.start : child.end] for child in children if child.kind == "columns"]
-        names = "; ".join(name for row in columns for name in cells(row) if name)
+        names = "; ".join(name for row in columns for name in cells(row.partition("\n")[0]) if name)
         yield LongTable(unit.start, unit.end, "\n".join(filter(None, [*headings[::-1], names])))

@@ -70,7 +70,7 @@ class Statement:
 
 
 _values = attrgetter(*(field.name for field in fields(Statement)))
-"""All that a statement holds, in order; ``astuple`` would copy it deeply, which takes far longer."""
+"""All that a statement holds, in order. ``astuple`` copies it deeply, which takes far longer."""
 
 
 def statements(tree: Tree, text: str) -> Iterator[Statement]:
@@ -125,7 +125,7 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
                 spans = (named[unit.parent],)
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in within if not number)
             own = (
-                _row(text[start:end], columns.get(unit.parent, []))
+                row_text(text[start:end], columns.get(unit.parent, []))
                 if unit.kind == "row"
                 else unnumbered(text[start:end])
             )
@@ -139,7 +139,7 @@ def _heading(tree: Tree, place: int) -> str:
     return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
 
 
-def _row(row: str, names: Sequence[str]) -> str:
+def row_text(row: str, names: Sequence[str]) -> str:
     """Return the cells of a row, each with the name of its column where it has one."""
     named = zip_longest(cells(row), names, fillvalue="")
     return "; ".join(f"{name}: {cell}" if name else cell for cell, name in named if cell)
