@@ -152,7 +152,9 @@ def words(text: str) -> list[str]:
 def tokenize(text: str) -> list[str]:
     """Return the search terms of a text: stemmed words without stop words.
 
-    Of a script without blanks they are its pairs of letters. A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
+    Of a script without blanks they are its pairs of letters.
+
+    A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
     """
     return [term for word in _TERM.findall(folded(text)) for term in _terms_of(word)]
