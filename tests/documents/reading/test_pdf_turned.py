@@ -1,4 +1,4 @@
-"""Lines from the right to the left are read in order; text that stands askew is told of or turned."""
+"""Lines that run from the right are read in order; text that stands askew is told of or turned."""
 
 import re
 from pathlib import Path
