@@ -31,6 +31,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.parties import parties_asked
 from lexloop.nodes.pointing import point, unit_at
 from lexloop.nodes.rows import rows_asked
+from lexloop.nodes.sections import other_sections
 from lexloop.store.view import View
 
 Scores = dict[str, float]
@@ -316,7 +317,11 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
 def _pointed(parsed: ParsedQuestion, backend: View) -> Pointed:
     """Return what a question asks for by name or number: parties, rows of tables, provisions."""
     told = parties_asked(parsed, backend) or rows_asked(parsed, backend)
-    return told or point(parsed["pointing"], backend)
+    pointed = told or point(parsed["pointing"], backend)
+    if pointed["units"] or pointed["told"]:
+        return pointed
+    others = other_sections(parsed["text"], backend)
+    return {**pointed, "others": others} if others else pointed
 
 
 def _found(

@@ -64,7 +64,8 @@ class ExtractiveGenerator:
         only = pointed is not None and pointed["only"]
         if units and only:
             return self._quoted(units)
-        draft = self._selected(question, passages, units)
+        others = pointed.get("others", []) if pointed is not None else []
+        draft = self._selected(question, passages, units, others)
         if draft["abstained"] and not (quoted := self._quoted(units))["abstained"]:
             return quoted
         return draft
@@ -80,11 +81,14 @@ class ExtractiveGenerator:
         question: ParsedQuestion,
         passages: list[Passage],
         units: list[PointedUnit],
+        others: list[PointedUnit],
     ) -> Draft:
         asked = query_of(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
+        if scored is not None and others:
+            scored = scored.outside(others)
         if scored is None:
             return drafted(ABSTENTION)
         if not any(map(self._sources.knows, asked.all_terms)):
