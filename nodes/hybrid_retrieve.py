@@ -320,8 +320,8 @@ def _pointed(parsed: ParsedQuestion, backend: View) -> Pointed:
     pointed = told or point(parsed["pointing"], backend)
     if pointed["units"] or pointed["told"]:
         return pointed
-    others = other_sections(parsed["text"], backend)
-    return {**pointed, "others": others} if others else pointed
+    others, names = other_sections(parsed["text"], backend)
+    return {**pointed, "others": others, "names": names} if others else pointed
 
 
 def _found(

@@ -19,6 +19,7 @@ from lexloop.core.types import (
     POINTED,
     Candidate,
     ParsedQuestion,
+    Pointed,
     PointedUnit,
 )
 from lexloop.models.embedding import without_bars
@@ -59,8 +60,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
         pool = [one for one in pool if one["document"] in inside]
     if strategy == "operative":
         pool = [one for one in pool if not one.get("supporting")]
-    others = pointed.get("others", []) if (pointed := state.get("pointed")) else []
-    pool = [one for one in pool if not any(_lies_in(one, unit) for unit in others)] or pool
+    pool = _of_what_is_named(pool, state.get("pointed"))
     ranked = preferred(reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     scored = {c["id"]: c for c in ranked}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
@@ -84,6 +84,12 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
         taken += beside(of_each_document(taken, ranked))
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
+
+
+def _of_what_is_named(pool: list[Candidate], pointed: Pointed | None) -> list[Candidate]:
+    """Return candidates without those of sections about others than the question names."""
+    others = pointed.get("others", []) if pointed else []
+    return [one for one in pool if not any(_lies_in(one, unit) for unit in others)] or pool
 
 
 def _lies_in(candidate: Candidate, unit: PointedUnit) -> bool:

@@ -25,19 +25,25 @@ _LONG = 3
 
 
 class _Name(NamedTuple):
-    """What tells sections apart: ``has`` finds it in a text, ``like`` another of its form."""
+    """What tells sections apart, as a question writes it.
 
+    ``has`` finds it in a text, and ``like`` another of its form.
+    """
+
+    written: str
     has: Callable[[str], bool]
     like: Callable[[str], bool]
 
 
-def other_sections(question: str, view: View) -> list[PointedUnit]:
+def other_sections(question: str, view: View) -> tuple[list[PointedUnit], list[str]]:
     """Return the sections that lack what a question names, and have another of its form instead.
 
-    Of a number that is one of its form; else their headings, too, are of one form.
+    Of a number that is one of its form; else their headings, too, are of one form. Behind them
+    stands what the question names.
     """
     if len(view.documents) > _MOST_DOCUMENTS:
-        return []
+        return [], []
+    written: dict[str, None] = {}
     found: list[PointedUnit] = []
     for document in view.documents:
         tree, text = view.tree_of(document), view.text_of(document) or ""
@@ -46,8 +52,10 @@ def other_sections(question: str, view: View) -> list[PointedUnit]:
         names = [name for name in _names(question, text) if name.has(text)]
         groups = (tree.children(place) for place in range(-1, len(tree.units)))
         for group in groups if names else ():
-            found += _others(document, tree, text, group, names)
-    return found
+            if others := [*_others(document, tree, text, group, names)]:
+                found += others
+                written |= dict.fromkeys(name.written for name in names)
+    return found, [*written]
 
 
 def _others(
@@ -71,15 +79,15 @@ def _names(question: str, text: str) -> Iterator[_Name]:
     taken = [range(one.start, one.end) for one in references]
     days = dates(question)
     if days:
-        yield _Name(lambda said: days <= dates(said), lambda _: False)
+        yield _Name("", lambda said: days <= dates(said), lambda _: False)
     for found in _NUMBER.finditer(question):
         written = found[0]
         named = not written.isdigit() or len(written) > _LONG
         if named and not days and not any(found.start() in span for span in taken):
-            yield _Name(_whole(written), _form(written))
+            yield _Name(written, _whole(written), _form(written))
     for word in dict.fromkeys(re.findall(rf"[^\W\d_]{{{_LONG},}}", question)):
         if word.lower() not in STOP_WORDS and _is_name(word, text):
-            yield _Name(_whole(word), lambda _: False)
+            yield _Name(word, _whole(word), lambda _: False)
 
 
 def _is_name(word: str, text: str) -> bool:
