@@ -179,8 +179,8 @@ def read_badly(languages: Sequence[str]) -> str:
     if not languages or not all(name.endswith(" script") for name in languages):
         return ""
     return (
-        f"The documents are in {' and '.join(languages)}, which is read badly without a model: "
-        "search for exact words finds them all."
+        f"The documents are in {' and '.join(languages)}, a language that is read badly without "
+        "a model: search for exact words finds them all."
     )
 
 
