@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,6 +15,7 @@ from lexloop.documents.reading.origins import in_written, words_from
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
 from lexloop.documents.reading.title import chosen_title, own_title
+from lexloop.documents.structure.markers import page_numbers
 from lexloop.documents.structure.tree import Hung
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
@@ -53,8 +55,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if PurePosixPath(name).suffix.lower() == ".md":
         text, headings, lines, notes = rendered(source, headings)
         words = words_from(text, source, lines)
-    if broken := breaks(text):
-        cuts = Cuts(broken)
+    for found in (furniture, breaks):
+        cuts = Cuts(found(text))
         text, words = cuts.without(text), cuts.runs(words)
         headings = tuple((cuts.moved(at), level) for at, level in headings)
         notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
@@ -77,6 +79,28 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
         for found in _UNDERLINED.finditer(text)
         if len(found["title"].rstrip()) <= len(found["rule"])
     )
+
+
+def furniture(text: str) -> list[tuple[int, int]]:
+    """Return the lines that number pages, in order, each with its line end.
+
+    Where a sentence goes on behind one, the blank lines around it are taken as well.
+    """
+    ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
+    lines = [line.strip() for line in text.split("\n")]
+    numbers = page_numbers(lines)
+    gone: list[tuple[int, int]] = []
+    first = 0
+    for place, line in enumerate([*lines, "."]):
+        if place < len(lines) and (not line or place in numbers):
+            continue
+        between = [n for n in range(first, place) if n in numbers]
+        before = lines[first - 1] if first else "."
+        if between and line[:1].islower() and not before.endswith(tuple(".:;!?")):
+            between = [*range(first, place)]
+        gone += [(ends[n - 1] if n else 0, min(ends[n], len(text))) for n in between]
+        first = place + 1
+    return gone
 
 
 def without_rules(text: str) -> str:

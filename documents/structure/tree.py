@@ -4,10 +4,10 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Literal, Self
 
 from lexloop.core.folding import narrowed
@@ -67,6 +67,9 @@ class Unit:
     body: int
     end: int
     parent: int
+
+
+_values = attrgetter(*(field.name for field in fields(Unit)))
 
 
 @dataclass(frozen=True)
@@ -358,7 +361,7 @@ class Tree:
         """Return the tree as text, to be stored."""
         return json.dumps(
             {
-                "units": [astuple(unit) for unit in self.units],
+                "units": [*map(_values, self.units)],
                 "problems": self.problems,
                 "notes": self.notes,
             },

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any
 
 from lexloop.core.folding import folded, narrowed
@@ -104,14 +105,22 @@ STOP_WORDS = frozenset(
     why will with would you your yours""".split()
 )
 
+UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3\u3005-\u3007"
+    "\u3041-\u3096\u30a1-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""The letters and marks of scripts that put no blanks between words, as ranges of a pattern: Thai,
+Lao, Burmese, Khmer, Japanese and Chinese."""
 _TERM = re.compile(
-    r"""
-    \d+(?:[.\-–]\d+)+ [a-z]? (?:\([a-z0-9]{1,4}\))*   # 20-871(b)(1), 5.3.2, 1602.7
-  | \d+(?:,\d{3})+                                     # 1,500
-  | [^\W_]+(?:['’][^\W_]+)?                            # words, numbers, any script
+    rf"""
+    \d+(?:[.\-–]\d+)+ [a-z]? (?:\([a-z0-9]{{1,4}}\))*   # 20-871(b)(1), 5.3.2, 1602.7
+  | \d+(?:,\d{{3}})+                                     # 1,500
+  | [{UNSPACED}]+                                       # words without blanks between them
+  | (?:(?![{UNSPACED}])[^\W_])+(?:['’][^\W_]+)?          # words, numbers, any other script
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 BEGINNING = 2
@@ -143,6 +152,8 @@ def words(text: str) -> list[str]:
 def tokenize(text: str) -> list[str]:
     """Return the search terms of a text: stemmed words without stop words.
 
+    Of a script without blanks they are its pairs of letters.
+
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
     """
@@ -158,6 +169,8 @@ def term_set(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def _terms_of(written: str) -> tuple[str, ...]:
     """Return the search terms of one word or number as written; "m²" is "m2"."""
+    if _IS_UNSPACED.match(written):
+        return tuple(map("".join, pairwise(written))) or (written,)
     word = (unicodedata.normalize("NFKC", written) if written[0].isalpha() else written).lower()
     if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
         return ()

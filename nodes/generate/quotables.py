@@ -87,6 +87,13 @@ class ScoredQuotables:
         kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
         return self.only(kept) if kept else None
 
+    def outside(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
+        """Return the statements that lie in none of some provisions; None if there are none."""
+        kept = [
+            i for i, one in enumerate(self.quotables) if not any(_lies_in(one, u) for u in units)
+        ]
+        return self.only(kept) if kept else None
+
     def only(self, kept: list[int]) -> "ScoredQuotables":
         """Return the statements at some places."""
         return ScoredQuotables(
