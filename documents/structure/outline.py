@@ -18,6 +18,7 @@ from lexloop.documents.structure.markers import (
 )
 from lexloop.documents.structure.references import lies_over
 from lexloop.documents.structure.tree import LEADS
+from lexloop.documents.text.tokens import is_joint
 
 _TERMINAL = ".:;!?"
 _CLOSERS = "\"'”’)]*_"
@@ -181,7 +182,9 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
-        if (
+        if whole and lines and not (lines[-1].level or lines[-1].row) and is_joint(line):
+            until = end
+        elif (
             whole
             and lines
             and before[1] > before[0]

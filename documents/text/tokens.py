@@ -15,6 +15,7 @@ _LIST_ITEM = re.compile(
     r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
 )
 _INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
+_JOINTS = frozenset(("and", "or", "and/or"))
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
 
@@ -67,8 +68,15 @@ def _is_item_mark(before: str) -> bool:
     return len(before.split()) == 1 and _LIST_ITEM.match(before + " ") is not None
 
 
+def is_joint(line: str) -> bool:
+    """Return whether a line only joins what stands around it: a lone "or" below a point."""
+    return line.strip(" \t,;:").lower() in _JOINTS
+
+
 def _is_wrapped(text: str, at: int, before: str) -> bool:
     """Return whether the line that begins at an offset only goes on with what is before it."""
+    if is_joint(text[at : at + _REACH].partition("\n")[0]):
+        return True
     ended = before.rstrip("\"'”’)]")[-1:] in (".", "!", "?", ";", ":")
     if not ended and text[at : at + 1].islower():
         return not _LIST_ITEM.match(text, at, at + _REACH)
