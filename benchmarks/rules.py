@@ -51,7 +51,6 @@ _SEED = 7
 _MOST = {"article": 20, "provision": 20, "definition": 30}
 """Of probes that one way of answering serves; of other kinds all are asked."""
 _GUIDANCE, _CLAIMS, _ALTERED = 150, 200, 25
-_NEVER = re.compile(r"(?!)")
 _SUPPORTED = 0.5
 
 Out = Callable[[Any], Any]
@@ -59,9 +58,9 @@ Out = Callable[[Any], Any]
 Span = tuple[str, int, int]
 
 
-def never(_: Any) -> Any:
-    """A pattern that matches nothing."""
-    return _NEVER
+def never(old: Any) -> Any:
+    """A pattern that matches nothing and has as many groups."""
+    return re.compile("(?!)" + "()" * old.groups)
 
 
 def giving(value: Any) -> Out:
