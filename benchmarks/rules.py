@@ -194,7 +194,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "abbreviations": {f"{_B}:Abbreviations.ends_one": giving(False)},
     "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_OPEN": never},
     "listed abbreviations": {f"{_B}:_LISTED": giving(frozenset())},
-    "letters before stops": {f"{_B}:_MARK": never},
+    "letters before stops": {f"{_B}:_is_mark": giving(False)},
     "ordinals": {f"{_B}:Abbreviations._is_ordinal": giving(False)},
     "abbreviations by their shape": {f"{_B}:Abbreviations._shortens": giving(False)},
     "unknown short words": {f"{_B}:Abbreviations._is_unknown": giving(False)},

@@ -28,7 +28,7 @@ _FULL_SHARE = 0.35
 """The share of lines that must reach the margin for a text to count as wrapped."""
 _RAGGED = 0.3
 """A line that leaves less of the width free and ends no sentence is one of a paragraph."""
-_BEFORE_ITEM = re.compile(r"[,;]$|\b(?:and|or)$")
+_BEFORE_ITEM = (",", ";", " and", " or")
 _UNFINISHED = re.compile(
     r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their)$"
 )
@@ -288,7 +288,7 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         return not (opens and last.ended)
     if width and edge > (1 - _RAGGED) * width:
         if opens:
-            return not (last.ended or _BEFORE_ITEM.search(last.text))
+            return not (last.ended or last.text.endswith(_BEFORE_ITEM))
         return not last.ended or line[0].islower()
     if not opens and _UNFINISHED.search(last.text):
         return True

@@ -45,8 +45,7 @@ _REFERS = re.compile(
     r"\b(?:and|by|for|from|in|of|or|per|see|than|to|under|with|within|cf\.|e\.g\.|i\.e\.)\s+$",
     re.IGNORECASE,
 )
-_UNFINISHED = re.compile(r"\b(?:by|from|in|of|per|see|than|to|under|with|within)$")
-_NUMBERED = re.compile(r"\bN(?:os?|r)\.$")
+_UNFINISHED = frozenset("by from in of per see than to under with within".split())
 _JOINT, _FEWEST = 60, 3
 """The characters on either side of a joint in which a reference may lie over it, and the fewest
 blanks before one: with fewer they may be a heading, as "Table of Articles"."""
@@ -62,7 +61,6 @@ _HERE = re.compile(
     r"(?P<what>article|section|rule|regulation|clause|paragraph|subsection|schedule|annex|part)\b",
     re.IGNORECASE,
 )
-_ITSELF = re.compile(r"\bthis\s+$", re.IGNORECASE)
 _LOOSE = re.compile(
     r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?!\w|\s?%|\.\d)"
 )
@@ -154,9 +152,9 @@ def lies_over(before: str, after: str) -> bool:
     if before.count(" ") < _FEWEST:
         return False
     after = after[:_JOINT].lstrip()
-    if after[:1].isdigit() and _NUMBERED.search(before):
+    if after[:1].isdigit() and before.rpartition(" ")[2].lstrip("(") in ("No.", "Nos.", "Nr."):
         return True
-    if _UNFINISHED.search(before) and _ATOM.match(after):
+    if before.rpartition(" ")[2] in _UNFINISHED and _ATOM.match(after):
         return True
     text = f"{before} {after}"
     over = (m for m in _ATOM.finditer(text) if m.start() < len(before) < m.end())
@@ -197,7 +195,8 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
     here = ""
     if depth:
         named, end, here = _within(text, named, atom, end, depth - 1)
-    itself = _ITSELF.search(text, max(0, atom.start() - _JOINT), atom.start()) is not None
+    before = text[max(0, atom.start() - _JOINT) : atom.start()]
+    itself = before[-1:].isspace() and before.lower().split()[-1:] == ["this"]
     found: list[Reference] = []
     for place, steps in enumerate(named):
         if place in ranges:
