@@ -11,6 +11,7 @@ from typing import Any
 from lexloop.core.folding import folded
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.structure.references import COMPOUND
+from lexloop.documents.text.exceptions import EXCEPTING
 from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
@@ -110,11 +111,6 @@ _LEAST_SHARED = 0.5
 _ROW = re.compile(r"[^:;]+: [^:;]+; [^:;]+: ")
 _PIECES = re.compile(r";|\band\b")
 _MODAL_TERMS = frozenset(tokenize("must shall may can should"))
-_EXCEPTS = re.compile(
-    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
-    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
-    re.IGNORECASE,
-)
 _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
 
 
@@ -154,11 +150,11 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
 
 
 def _exempts(claim: str) -> bool:
-    return _EXCEPTS.search(claim) is not None or "need not" in claim.lower()
+    return EXCEPTING.search(claim) is not None or "need not" in claim.lower()
 
 
 def _denies(sentence: str) -> bool:
-    return _EXCEPTS.search(sentence) is not None or bool(negated_terms(sentence))
+    return EXCEPTING.search(sentence) is not None or bool(negated_terms(sentence))
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
