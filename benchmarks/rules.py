@@ -172,7 +172,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "turns that correct": {f"{_F}:_CORRECTING": never, f"{_F}:_MEANT": never},
     "not this but that": {f"{_F}:_NOT_BUT": never},
     "once more": {f"{_F}:_AGAIN": never},
-    "the other one": {f"{_F}:_OTHER": never},
+    "the other one": {f"{_F}:_OTHERS": giving(())},
     "question words alone": {f"{_F}:_QUESTION_WORD": never},
     "what if not": {f"{_F}:_IF_NOT": never},
     "words before a question": {f"{_F}:_LEAD": never},
@@ -182,7 +182,6 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what other documents change": {f"{_G}.changes:with_changes": unchanged},
     "the text that a change brings": {f"{_G}.changes:_BROUGHT": never},
     "words that a change exchanges": {f"{_G}.changes:_QUOTED": never},
-    "the act that is changed": {f"{_G}.changes:_OF": never},
     "premises": {f"{_G}.premise:unmet": giving([])},
     "parties asked for": {"nodes.parties:parties_asked": giving(None)},
     "limits by this or the foregoing": {

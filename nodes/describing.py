@@ -85,7 +85,6 @@ _LEAD = re.compile(
 )
 _BESIDE = re.compile(r"\b(?:an?|any|are|for|of|with|without)\s+$", re.IGNORECASE)
 _NOUN = re.compile(r"\s+(?P<word>[a-z]{3,})")
-_END = re.compile(r"\s*(?:[?.!]|$)")
 _ACRONYM = re.compile(r"[A-Z]{3,}\b|[A-Z]{3,}v?\d")
 _VERSION = re.compile(r"(?<=[a-z]{2})v?\d+$")
 
@@ -180,7 +179,7 @@ def unnamed(text: str, titles: Mapping[str, str]) -> str:
         noun = _NOUN.match(text, end)
         if by and not before.strip():
             at = len(text) - len(text[end:].lstrip(" ,"))
-        elif by and _END.match(text, end):
+        elif by and text[end:].lstrip()[:1] in ("", "?", ".", "!"):
             before, at = before.rstrip(), end
         elif noun and noun["word"] not in STOP_WORDS and _BESIDE.search(text, 0, start):
             at = noun.start("word")

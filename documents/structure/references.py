@@ -41,11 +41,8 @@ _ATOM = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))",
     re.IGNORECASE,
 )
-_REFERS = re.compile(
-    r"\b(?:and|by|for|from|in|of|or|per|see|than|to|under|with|within|cf\.|e\.g\.|i\.e\.)\s+$",
-    re.IGNORECASE,
-)
 _UNFINISHED = frozenset("by from in of per see than to under with within".split())
+_REFERS = _UNFINISHED | frozenset("and for or cf. e.g. i.e.".split())
 _JOINT, _FEWEST = 60, 3
 """The characters on either side of a joint in which a reference may lie over it, and the fewest
 blanks before one: with fewer they may be a heading, as "Table of Articles"."""
@@ -146,6 +143,11 @@ def steps_of(label: str) -> tuple[Step, ...]:
     return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
 
 
+def _refers(before: str) -> bool:
+    said = before.lower().split()
+    return before[-1:] == " " and bool(said) and said[-1].lstrip("(") in _REFERS
+
+
 def lies_over(before: str, after: str) -> bool:
     """Return whether what follows goes on with a reference: "in Article", "31."; "in", "§ 4."."""
     before = " ".join(before[-_JOINT:].split())
@@ -158,7 +160,7 @@ def lies_over(before: str, after: str) -> bool:
         return True
     text = f"{before} {after}"
     over = (m for m in _ATOM.finditer(text) if m.start() < len(before) < m.end())
-    return any(_REFERS.search(before[: m.start()]) or before[m.start()] == "§" for m in over)
+    return any(_refers(before[: m.start()]) or before[m.start()] == "§" for m in over)
 
 
 def ends_in_reference(text: str) -> bool:
