@@ -37,13 +37,13 @@ _SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
 _WORD, _SAID = re.compile(r"\w+(?:-\w+)*"), re.compile(r"\S+")
 _LAST_WORD, _FIRST_WORD = re.compile(r"(?<!\w)\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
-_ENDED = re.compile(r"[.:;!?][\"”’)\]]*$")
+_ENDS = (".", ":", ";", "!", "?")
 _ABBREVIATED = re.compile(
     r"(?:\b(?:No|Nos|Art|Arts|art|arts|Sec|sec|para|paras|Para|pp?|cf|vs?|vol|ch|reg|cl|Sch|"
     r"ss?|Stat|Reg|Dr|Mr|Mrs|Ms|St|Co|Inc|Ltd|al|ca|approx)|\b[A-Z]|[eE]\.g|i\.e)\.$"
 )
 _PAUSED = re.compile(r"(?:[,—–]|[,;] (?:and|or|and/or|or both))$")
-_NOTE = re.compile(r"[\d*†‡§\[(]")
+_NOTE_SIGNS = ("*", "†", "‡", "§", "[", "(")
 _SAME_SIZE = 0.92
 _NARROWEST = 14.0
 """A column narrower than so many sizes of its font tells nothing about why its lines end."""
@@ -170,6 +170,10 @@ def draw_page(pdf: Any, number: int, scale: float) -> Picture:
             return page.render(scale=min(scale, most)).to_pil(), size
     except (RuntimeError, ValueError, OSError) as error:
         raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
+
+
+def _opens_note(text: str) -> bool:
+    return text.startswith(_NOTE_SIGNS) or text[:1].isdecimal()
 
 
 def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
@@ -410,7 +414,7 @@ def _notes(page: Page, setting: Setting) -> set[int]:
         small, body = small and is_small, body or not is_small
         if small:
             foot.append(place)
-            if _NOTE.match(item.segment.text):
+            if _opens_note(item.segment.text):
                 found.update(foot)
                 foot = []
     return found if body else set()
@@ -464,7 +468,7 @@ def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -
 
 def _ends(text: str) -> bool:
     """Return whether a sentence or a lead-in ends with a line."""
-    return _ENDED.search(text) is not None and _ABBREVIATED.search(text) is None
+    return text.rstrip('"”’)]').endswith(_ENDS) and _ABBREVIATED.search(text) is None
 
 
 def _is_marked(text: str) -> bool:

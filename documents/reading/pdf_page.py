@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe\uffff]+(?:[\x02\ufffe]|\xad(?=
 _STOPPED = re.compile(r"(?<!\S)(?P<stop>[.,:;]+)(?P<number>\d[\d.]*)(?!\S)")
 _CLUSTER = re.compile("[^\u0300-\u036f\u200c\u200d][\u0300-\u036f\u200c\u200d]*|.")
 """A character with its accents and joiners."""
-_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+_BOLD = (b"bold", b"black", b"heavy", b"demi")
 _BOLD_WEIGHT = 600
 _LONGEST_NAME = 128
 _FARTHEST = 100_000.0
@@ -365,7 +365,8 @@ class _Characters:
             size *= math.hypot(matrix.c, matrix.d)
         raw.FPDFText_GetFontInfo(self._content, index, name, _LONGEST_NAME, flags)
         weight = raw.FPDFText_GetFontWeight(self._content, index)
-        return round(size, 1), weight >= _BOLD_WEIGHT or _BOLD.search(name.value) is not None
+        called = name.value.lower()
+        return round(size, 1), weight >= _BOLD_WEIGHT or any(word in called for word in _BOLD)
 
 
 def _is_leftward(text: str) -> bool:

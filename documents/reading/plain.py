@@ -21,7 +21,7 @@ from lexloop.documents.structure.tree import Hung
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
-_BORDER = re.compile(r"[ \t]*(?P<sign>[*#])(?P=sign){9,}[ \t]*")
+_SHORTEST_BORDER = 10
 _RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
 _UNDERLINED = re.compile(
     r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<indent> {0,8})"
@@ -120,7 +120,7 @@ def without_boxes(text: str) -> str:
     lines = text.split("\n")
     top: int | None = None
     for number, line in enumerate(lines):
-        if _BORDER.fullmatch(line) is None:
+        if not _is_border(line):
             if top is not None and not _within(line, lines[top].strip()[0]):
                 top = None
         elif top is None or lines[top].strip()[0] != line.strip()[0]:
@@ -132,13 +132,18 @@ def without_boxes(text: str) -> str:
     return "\n".join(lines)
 
 
+def _is_border(line: str) -> bool:
+    signs = line.strip(" \t")
+    return len(signs) >= _SHORTEST_BORDER and signs[0] in "*#" and not signs.strip(signs[0])
+
+
 def _within(line: str, sign: str) -> bool:
     inner = line.strip()
     return len(inner) > 1 and inner[0] == inner[-1] == sign
 
 
 def _unframed(line: str) -> str:
-    if _BORDER.fullmatch(line):
+    if _is_border(line):
         return " " * len(line)
     start, end = len(line) - len(line.lstrip()), len(line.rstrip())
     return f"{line[:start]} {line[start + 1 : end - 1]} {line[end:]}"

@@ -18,6 +18,7 @@ from lexloop.documents.structure.markers import (
 )
 from lexloop.documents.structure.references import lies_over
 from lexloop.documents.structure.tree import LEADS
+from lexloop.documents.text.tokens import is_joint
 
 _TERMINAL = ".:;!?"
 _CLOSERS = "\"'”’)]*_"
@@ -27,7 +28,7 @@ _FULL_SHARE = 0.35
 """The share of lines that must reach the margin for a text to count as wrapped."""
 _RAGGED = 0.3
 """A line that leaves less of the width free and ends no sentence is one of a paragraph."""
-_BEFORE_ITEM = re.compile(r"[,;]$|\b(?:and|or)$")
+_BEFORE_ITEM = (",", ";", " and", " or")
 _UNFINISHED = re.compile(
     r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their"
     r"|(?<![,;]\s)(?:and|or))$"
@@ -184,7 +185,9 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
-        if (
+        if whole and lines and not (lines[-1].level or lines[-1].row) and is_joint(line):
+            until = end
+        elif (
             whole
             and lines
             and before[1] > before[0]
@@ -288,7 +291,7 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         return not (opens and last.ended)
     if width and edge > (1 - _RAGGED) * width:
         if opens:
-            return not (last.ended or _BEFORE_ITEM.search(last.text))
+            return not (last.ended or last.text.endswith(_BEFORE_ITEM))
         return not last.ended or line[0].islower()
     if not opens and _UNFINISHED.search(last.text):
         return True

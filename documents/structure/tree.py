@@ -31,7 +31,7 @@ Kind = Literal[
     "closing",  # signatures and what follows them
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
-_PREAMBLE = re.compile(r"preamble|recitals?|whereas|background", re.IGNORECASE)
+_PREAMBLE = frozenset(("preamble", "recital", "recitals", "whereas", "background"))
 Hung = tuple[int, int, int]
 """Where the mark of a footnote was in a text, and where the footnote begins and ends in it."""
 ITEMS = frozenset({"paragraph", "point", "definition"})
@@ -161,7 +161,7 @@ class Tree:
         """Return whether a unit is operative, unlike a recital, a preamble, a note or contents."""
         units = [self.units[p] for p in (place, *self.above(place))]
         return not any(
-            u.kind in _INOPERATIVE or (not u.number and _PREAMBLE.fullmatch(u.heading))
+            u.kind in _INOPERATIVE or (not u.number and u.heading.lower() in _PREAMBLE)
             for u in units
         )
 

@@ -12,10 +12,15 @@ from lexloop.documents.structure.references import lies_over
 from lexloop.documents.text.abbreviations import Abbreviations
 
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
-_LIST_ITEM = re.compile(
-    r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
-)
+LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
+"""The mark of an item of a list, and the blank behind it."""
+PIECE = re.compile(r"[^\W_]+")
+"""A run of letters and figures."""
+WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
+COMPOUND_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
+"""A word, with the stops and dashes within it: "4.2", "e-mail"."""
 _INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
+_JOINTS = frozenset(("and", "or", "and/or"))
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
 
@@ -63,16 +68,27 @@ def _ends_sentence(
     return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
 
 
+def _opens_item(line: str) -> bool:
+    return line.lstrip()[:1] in ("§", "#", "|") or LIST_ITEM.match(line) is not None
+
+
 def _is_item_mark(before: str) -> bool:
     """Return whether the mark of an item is all that stands before its full stop."""
-    return len(before.split()) == 1 and _LIST_ITEM.match(before + " ") is not None
+    return len(before.split()) == 1 and _opens_item(before + " ")
+
+
+def is_joint(line: str) -> bool:
+    """Return whether a line only joins what stands around it: a lone "or" below a point."""
+    return line.strip(" \t,;:").lower() in _JOINTS
 
 
 def _is_wrapped(text: str, at: int, before: str) -> bool:
     """Return whether the line that begins at an offset only goes on with what is before it."""
+    if is_joint(text[at : at + _REACH].partition("\n")[0]):
+        return True
     ended = before.rstrip("\"'”’)]")[-1:] in (".", "!", "?", ";", ":")
     if not ended and text[at : at + 1].islower():
-        return not _LIST_ITEM.match(text, at, at + _REACH)
+        return not _opens_item(text[at : at + _REACH])
     return lies_over(before, text[at : at + _REACH])
 
 
