@@ -6,7 +6,7 @@ Each is asked of the graph itself, without a model, before it is offered.
 from collections.abc import Sequence
 from itertools import chain, islice, zip_longest
 from math import ceil
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from lexloop.apps.offered import EMBEDDED_ALONE
@@ -62,17 +62,17 @@ def suggested(
         settings: With which questions are asked; what a model would do is done without it.
         view: What the asker may see.
         most: The most questions.
-        seconds: After so many no further question is tried.
+        seconds: After so many of the processor's no further question is tried.
     """
-    names, until = _spread(view.documents)[:_READ], monotonic() + seconds
+    names, until = _spread(view.documents)[:_READ], thread_time() + seconds
     found: list[list[str]] = []
     for at, name in enumerate(names):
         wanted = most - sum(map(len, found))
-        if not wanted or monotonic() >= until:
+        if not wanted or thread_time() >= until:
             break
 
         def answered(question: str, name: str = name) -> bool:
-            over = monotonic() >= until
+            over = thread_time() >= until
             return not over and [name] == cited_if_passed(graph, settings, question)[:1]
 
         share = ceil(wanted / min(wanted, len(names) - at))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
-_MOST, _SECONDS = 6, 60.0
+_MOST, _SECONDS = 6, 30.0
 _WAITING = 100
 """The most views that wait to be tried; nothing is suggested of more."""
 _NOBODY = ""

@@ -34,7 +34,7 @@ CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night.\n
 PENALTY = "What is the civil penalty?"
 QUESTION = {"question": "What is a bias audit?"}
 SSE = {"Accept": "text/event-stream"}
-_DEADLINE_S, _TRIED_S = 30.0, 90.0
+_DEADLINE_S, _TRIED_S = 30.0, 300.0
 Found = TypeVar("Found")
 
 
