@@ -132,11 +132,9 @@ def _rows(
     for name in names:
         document = asker.of(name)
         for (of, category), probe in probes.items():
-            if of != name:
+            if of != name or category not in listed:
                 continue
-            asked = [bare[category]]
-            if worded:
-                asked = [listed[category]] if category in listed else []
+            asked = [listed[category] if worded else bare[category]]
             if worded and category in like:
                 asked.append(bare[category].model_copy(update={"like": like[category]}))
             for one in asked:

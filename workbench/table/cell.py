@@ -45,7 +45,7 @@ class Marks(NamedTuple):
 
 MARKS = {"asked": Marks(0.26, 0.5), "worded": Marks(0.28, 0.5)}
 """Of questions alone and of those with model clauses. By the least, .88 of what is not there is
-told so on the contracts that weights are fitted on; what is stated is more likely right than not."""
+told so on contracts that weights are fitted on; what is stated is more likely right than not."""
 _NEAREST, _MOST_CITED = 2, 5
 _READ = 0.04
 """What a log-odd of the reader counts beside a cosine and a MaxSim, in choosing what is shown."""
