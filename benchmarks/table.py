@@ -7,8 +7,9 @@ FOLDER holds ``documents`` and ``probes.jsonl`` (default: the folder ``contracts
 fitted on, are the twelve questions that most contracts answer: alone, and as the checklist for
 commercial contracts asks for the same, with its model clauses. Of what a contract has, a cell is
 right where it says something and cites words of the clause; of what it has not, where it says "not
-stated". Then the run is ended in its middle, and gone on with. With ``--times`` the contracts are
-copied so often under other names, and only time, and the most memory so far, are printed.
+stated". The calibration error is of the probability that the first quote is of the clause. Then the
+run is ended in its middle, and gone on with. With ``--times`` the contracts are copied so often
+under other names, and only time, and the most memory so far, are printed.
 """
 
 import resource
@@ -24,10 +25,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 from _shared import DATA, Row, numbers, options, table
 
 from lexloop.core.settings import Settings
-from lexloop.finetune.cell import CATEGORIES, asked_of, halves, read_probes
+from lexloop.finetune.cell import CATEGORIES, asked_of, cites, halves, read_probes
+from lexloop.finetune.logistic import calibration
 from lexloop.graph.resources import Resources
 from lexloop.workbench.table.cell import TableAsker
 from lexloop.workbench.table.checklist import Checklist, Question, clauses_for, shipped_checklist
@@ -78,7 +81,7 @@ def _opened(texts: Sequence[Path], copies: int = 1) -> "Iterator[tuple[_Counting
 
 
 _HEAD = ["questions", "cells", "there", "said", "clause cited", "first", "not there"]
-_HEAD += ["not stated", "in part of said", "seconds"]
+_HEAD += ["not stated", "in part of said", "calibration error", "seconds"]
 _TIMES = ["documents", "questions", "indexed, s", "filled, s", "ms a cell", "memory, MB"]
 
 
@@ -143,22 +146,19 @@ def _figures(
     said = [(cell, probe) for cell, probe in there if cell.state in ("stated", "in part")]
     shares = [
         len(said) / len(there),
-        sum(_cites(cell, probe, 99) for cell, probe in said) / len(there),
-        sum(_cites(cell, probe, 1) for cell, probe in said) / len(there),
+        sum(cites(cell.citations, probe) for cell, probe in said) / len(there),
+        sum(cites(cell.citations[:1], probe) for cell, probe in said) / len(there),
     ]
     right = fmean(cell.state == "not stated" for cell in lacking)
+    shown = np.array([cell.probability for cell, _ in known])
+    first = np.array([float(cites(cell.citations[:1], probe)) for cell, probe in known])
     partly = fmean(cell.state == "in part" for cell in cells if cell.state != "not stated")
     figures = [len(cells), len(there), *(f"{one:.3f}" for one in shares), len(lacking)]
-    return [*map(str, figures), f"{right:.3f}", f"{partly:.3f}", f"{seconds:.0f}"]
-
-
-def _cites(cell: Cell, probe: Row, most: int) -> bool:
-    spans: Sequence[tuple[int, int]] = probe["spans"]
-    return any(
-        one["start"] < end and start < one["end"]
-        for one in cell.citations[:most]
-        for start, end in spans
-    )
+    return [
+        *map(str, figures),
+        *(f"{one:.3f}" for one in (right, partly, calibration(shown, first)[0])),
+        f"{seconds:.0f}",
+    ]
 
 
 def _resumed(asker: _Counting, asked: Checklist) -> str:

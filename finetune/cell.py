@@ -1,4 +1,4 @@
-"""Fit how likely a document is to answer a table's question, on contracts that lawyers marked.
+"""Fit how likely what a cell shows is to answer its question, on contracts that lawyers marked.
 
     python -m lexloop.finetune.cell --contracts CONTRACTS --out data/judges
 
@@ -6,7 +6,9 @@ CONTRACTS holds ``documents`` and ``probes.jsonl``. Half of the documents, drawn
 may be fitted on; `benchmarks/table.py` measures on the others. Two regressions: ``asked`` of
 questions alone, ``worded`` of those with model clauses: of the checklist for commercial contracts,
 where they ask for a category of the probes, and of the probes' own, where a checklist asks the same
-in other words. Printed is each row by weights that saw no row of its contract.
+in other words. A row is the statement that a cell shows first: it is right if lawyers marked it, so
+clauses that look alike and do not answer are among the wrong ones, of contracts that answer as of
+those that do not. Printed is each row by weights that saw no row of its contract.
 """
 
 import json
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.core.settings import Settings
+from lexloop.core.types import Citation
 from lexloop.evaluation.report.tables import markdown_table
 from lexloop.finetune import logistic
 from lexloop.finetune.logistic import FeatureRow
@@ -65,7 +68,7 @@ def main() -> None:
         weights[part] = logistic.stored(logistic.fit(found, PENALTY), CellFeatures)
         said += [[part, len(found), int(truth.sum()), *_figures(scores, truth)]]
     logistic.ship(given.out / "cell.json", weights)
-    head = ("weights", "cells", "stated", "AUROC", "calibration error", "best mark", "balanced")
+    head = ("weights", "cells", "right", "AUROC", "calibration error", "best mark", "balanced")
     print("\n".join(markdown_table(head, said)))
 
 
@@ -90,6 +93,14 @@ def read_probes(contracts: Path) -> dict[tuple[str, str], Row]:
     lines = (contracts / "probes.jsonl").read_text(encoding="utf-8").splitlines()
     found = map(json.loads, lines)
     return {(o["document"], o["category"]): o for o in found if o["answerable"] is not None}
+
+
+def cites(citations: Sequence[Citation], probe: Row) -> bool:
+    """Return whether a quote holds words of the clause that lawyers marked."""
+    spans: Sequence[tuple[int, int]] = probe["spans"]
+    return any(
+        one["start"] < end and start < one["end"] for one in citations for start, end in spans
+    )
 
 
 def asked_of(probe: Mapping[str, Any]) -> Question:
@@ -121,16 +132,15 @@ def _rows(
     for name in names:
         document = asker.of(name)
         for (of, category), probe in probes.items():
-            if of != name:
+            if of != name or category not in listed:
                 continue
-            asked = [bare[category]]
-            if worded:
-                asked = [listed[category]] if category in listed else []
+            asked = [listed[category] if worded else bare[category]]
             if worded and category in like:
                 asked.append(bare[category].model_copy(update={"like": like[category]}))
             for one in asked:
-                found = astuple(document.found(one).features)
-                yield FeatureRow(found, float(probe["answerable"]), name, category)
+                found = document.found(one)
+                right = float(cites(found.quoted[:1], probe))
+                yield FeatureRow(astuple(found.features), right, name, category)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ _HITS, _MANY = 50, 2000
 _LEAST, _NEARLY_BEST = 0.5, 0.9
 """The share of a description, weighted by idf, that a chunk of the document holds, and what it
 holds of that of the best."""
+_LEAST_LETTERS = 5
+"""The least letters of a name that is spelled in one word."""
 _RARE = 3.0
 """The least idf of a word that alone names a document: one chunk in twenty has it."""
 _ASKED = re.compile(rf"[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
@@ -74,7 +76,8 @@ def before(question: ParsedQuestion) -> str:
 
 
 _MENTION = re.compile(
-    rf"(?:{RUN.pattern}|\b[A-Z][\w-]*|\b[a-z]{{4,6}}\b)(?:\s+(?:[Vv]ersion\s+|v)?\d[\d./-]*)?"
+    rf"(?:\b\w++(?:-\w++){{0,5}}+\.\w++(?:[.-]\w++)*+|{RUN.pattern}|\b[A-Z][\w-]*|\b[a-z]{{4,6}}\b)"
+    r"(?:\s+(?:[Vv]ersion\s+|v)?\d[\d./-]*)?"
     rf"(?:\s+(?:{'|'.join(sorted(KINDS))})\b)?"
 )
 _PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
@@ -204,8 +207,11 @@ def _mentions(text: str) -> Iterator[tuple[int, int, str]]:
 def is_name(name: str, document: str, title: str) -> bool:
     """Return whether words are a document's name: of its title with a kind, or its acronym.
 
-    A number in it must be the document's own.
+    A number in it must be the document's own. The name of its file is one, too, if either spells it
+    in one word: "Dairy Fair" or "dairyfair.example" of dairyfair.example.txt.
     """
+    if _joined(name) in _spelled(document, " " in name):
+        return True
     words = _words_of_name(name)
     telling = [word for word in words if word not in KINDS]
     if not telling or not words_of(document, title).issuperset(telling):
@@ -220,6 +226,21 @@ def is_name(name: str, document: str, title: str) -> bool:
         short |= stem if len(stem) == 1 else set()
     least = 2 if len(telling) < len(words) else 3
     return any(len(word) >= least and word in short for word in telling)
+
+
+def _joined(name: str) -> str:
+    """Return several words as one, in small letters; "" for one word."""
+    words = PIECE.findall(name.lower())
+    return "".join(words) if len(words) > 1 else ""
+
+
+@lru_cache(maxsize=1 << 13)
+def _spelled(document: str, apart: bool) -> frozenset[str]:
+    """Return the words of a file's name; and unless they stand apart, those in a row as one."""
+    words = PIECE.findall(folded(Path(document).stem).lower())
+    rows = range(1, 2 if apart else len(words) + 1)
+    found = ("".join(words[at : at + many]) for many in rows for at in range(len(words)))
+    return frozenset(one for one in found if one.isalpha() and len(one) >= _LEAST_LETTERS)
 
 
 @lru_cache(maxsize=256)

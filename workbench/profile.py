@@ -139,7 +139,12 @@ class Profile(BaseModel):
     questions: list[Item]
 
 
-def profile(source: Source, title: str, answers: Callable[[str], bool] | None = None) -> Profile:
+def profile(
+    source: Source,
+    title: str,
+    answers: Callable[[str], bool] | None = None,
+    most: int = QUESTIONS,
+) -> Profile:
     """Return what a document says that it is.
 
     Args:
@@ -147,6 +152,7 @@ def profile(source: Source, title: str, answers: Callable[[str], bool] | None = 
         title: As its metadata or text give it.
         answers: Whether a question is answered from the document, with every check passed; what is
             not is not offered. None offers the first questions untried.
+        most: The most questions.
     """
     reader = _Reader(source)
     entries = [*entries_of(source, title)]
@@ -170,7 +176,7 @@ def profile(source: Source, title: str, answers: Callable[[str], bool] | None = 
         questions=[],
     )
     asked = islice(_questions(made, entries, reader), _MOST_ASKED)
-    made.questions = [*islice((q for q in asked if answers is None or answers(q.said)), QUESTIONS)]
+    made.questions = [*islice((q for q in asked if answers is None or answers(q.said)), most)]
     return made
 
 

@@ -1,8 +1,8 @@
-"""Questions to ask of documents: at first, and after an answer; read off trees without a model."""
+"""Questions to ask after an answer, read off trees without a model."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from lexloop.core.folding import folded
@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from lexloop.documents.structure.tree import Tree, Unit
     from lexloop.store.view import View
 
-_MOST, _EACH = 4, 3
-"""Questions after an answer, and of one kind and document at first."""
-_READ = 20
-"""The most documents that are read for first questions."""
 _CITED = 3
 """The citations, the first ones, of which questions are made."""
 _LONGEST, _AROUND = 80, 50
@@ -28,36 +24,10 @@ _PUNISHING = re.compile(
 )
 
 
-def first_questions(view: "View", most: int = 5) -> list[str]:
-    """Return a few questions that documents answer, of several kinds and documents in turn.
-
-    They ask for a defined term, and for what headed provisions say, of a breach first.
-
-    Args:
-        view: The documents; of very many, some.
-        most: The most questions.
-    """
-    step = max(1, -(-len(view.documents) // _READ))
-    trees = [tree for name in view.documents[::step] if (tree := view.tree_of(name)) is not None]
-    per_document = (_in_turn(_first_of(tree)) for tree in trees)
-    found = (said for _, said in _in_turn(per_document))
-    return list(islice(dict.fromkeys(found), most))
-
-
-def _first_of(tree: "Tree") -> "list[list[_Asked]]":
-    headed = [unit for unit in tree.units if _is_asked(unit)]
-    headed.sort(key=lambda unit: not _PUNISHING.search(unit.heading))
-    terms = [unit.heading for unit in tree.units if unit.kind == "definition"]
-    return [
-        [_about(unit) for unit in headed[:_EACH]],
-        [(term, _meaning(term)) for term in terms[:_EACH] if term],
-    ]
-
-
 def next_questions(
     view: "View", question: str, citations: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Return a few questions that go on from an answer, the likeliest kinds first.
+) -> Iterator[str]:
+    """Yield questions that go on from an answer, the likeliest kinds first.
 
     They ask for a defined term that a source uses, what is excepted from it, what its document
     says of a breach, and what stands next to it; what was asked already is not asked again.
@@ -74,7 +44,7 @@ def next_questions(
         for kind in (_terms, _exceptions, _sanctions, _neighbours)
     ]
     fresh = (said for topic, said in _in_turn(kinds) if folded(topic).casefold() not in known)
-    return list(islice(dict.fromkeys(fresh), _MOST))
+    yield from dict.fromkeys(fresh)
 
 
 def _stands(view: "View", cited: Mapping[str, Any]) -> bool:

@@ -124,6 +124,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     tidying.cancel()
     await run_in_threadpool(parts.tell_anchor)
     parts.collections.close()
+    await run_in_threadpool(parts.suggestions.close)
     await run_in_threadpool(parts.tables.close)
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 from importlib.metadata import version
+from itertools import islice
 from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request, Response
@@ -34,6 +35,8 @@ _EVENTS: dict[str, Any] = {
 }
 """The answer as events: ``begin``, ``step`` and ``token``, then ``answer`` or ``error``."""
 _MOST_EXPORTED = 1000
+_TRIED, _SUGGESTED = 8, 4
+"""The most questions that are tried after an answer, and the most that are offered."""
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(Format)}}
 }
@@ -295,11 +298,13 @@ class NextQuestions(BaseModel):
 
 @router.get("/answers/{id}/next", responses=documented(404))
 async def questions_next(id: Id, request: Request, person: Asker, served: Served) -> NextQuestions:
-    """Return a few questions that go on from an answer, of the documents that it cites first."""
+    """Return a few questions that go on from an answer, and pass, of what it cites first."""
     return await in_turn(request, served, person, partial(_next, id, person, served))
 
 
 def _next(id: str, person: Person, served: Serving) -> NextQuestions:
+    from lexloop.apps.describing import cited_if_passed
+
     kept_in, answer = served.store.answer(person.name, id)
     served.asking.readable(person, kept_in.id)
     cited = answer["citations"] or answer["near"]
@@ -308,7 +313,10 @@ def _next(id: str, person: Person, served: Serving) -> NextQuestions:
     first = cited[0]["collection"]
     view = served.collections.view(person, first)
     same = [one for one in cited if one["collection"] == first]
-    return NextQuestions(questions=next_questions(view, answer["question"], same))
+    tried = islice(next_questions(view, answer["question"], same), _TRIED)
+    settings = served.collections.settings(person, first)
+    passed = (one for one in tried if cited_if_passed(served.engine.graph(), settings, one))
+    return NextQuestions(questions=[*islice(passed, _SUGGESTED)])
 
 
 @router.post(

@@ -19,8 +19,9 @@ from pydantic import BaseModel
 
 from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
-from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
+from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.sharing import Sharing
+from lexloop.apps.serve.suggesting import Suggestions
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.apps.shapes.record import owner_and_name, shared_name
 from lexloop.apps.withdrawing import Traces, withdrawn
@@ -32,8 +33,7 @@ from lexloop.core.errors import (
     NotFoundError,
     SettingsError,
 )
-from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
-from lexloop.workbench.questions import first_questions
+from lexloop.core.settings import Connection, Settings
 
 if TYPE_CHECKING:
     from lexloop.graph.build import Lexloop
@@ -43,12 +43,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("lexloop.serve")
 _AGENTS = 64
 _TITLES = 5
-_NAMED, _EXAMPLES = 3, 5
-_OF_THE_SAMPLE = (
-    *("simple-09", "complex-01", "situational-04", "double-04"),
-    *("conversational-04", "rule-conclusion-02"),
-)
-"""Gold questions of several types, whose embedded answers people have read."""
+_NAMED, _HEADS = 3, 5
 _OPENERS = 4
 _PATIENCE_S = 2.0
 """The longest that a list of collections waits for those that are being opened."""
@@ -57,10 +52,9 @@ _SEE = "See /api/collections for those there are."
 
 
 class ExampleBody(BaseModel):
-    """A question that may be asked; ``before`` are the questions that it goes on from."""
+    """A question that the documents were found to answer."""
 
     question: str
-    before: list[str] = []
 
 
 class TitledBody(BaseModel):
@@ -74,6 +68,7 @@ class CollectionBody(BaseModel):
     """A collection with its first titles; ``trouble`` says where it cannot be opened.
 
     One that is not ``mine`` may be shared by its ``owner``, and I ``may_change`` its documents.
+    While it is ``trying`` which questions its documents answer, it has no ``examples``.
     """
 
     name: str
@@ -86,6 +81,7 @@ class CollectionBody(BaseModel):
     owner: str = ""
     may_change: bool = False
     examples: list[ExampleBody]
+    trying: bool = False
     trouble: str = ""
 
 
@@ -137,6 +133,11 @@ class Engine:
         self.start()
         self._opener.result()
 
+    def graph(self) -> "Lexloop":
+        """Return the graph; waits until it is loaded."""
+        self.start()
+        return self._loaded.result()
+
     @property
     def resources(self) -> "Resources":
         """What opens models and collections; waits until it is loaded."""
@@ -180,6 +181,7 @@ class Collections:
         engine: Opens them.
         uploads: Has those that were uploaded.
         sharing: Says with whom they are shared.
+        suggestions: Has questions to begin with.
         named_alone: Whether nobody sees any but those that the operator names.
     """
 
@@ -189,17 +191,19 @@ class Collections:
         engine: Engine,
         uploads: UploadStore,
         sharing: Sharing,
+        suggestions: Suggestions,
+        *,
         named_alone: bool = False,
     ) -> None:
         self._known = dict(server.collections)
         self._engine = engine
-        self._uploads, self._sharing = uploads, sharing
+        self._uploads, self._sharing, self._suggestions = uploads, sharing, suggestions
         self._alone, self._named_alone = not server.with_people, named_alone
         self._lock = Lock()
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
         self._opening: dict[tuple[str, Person], Future[View]] = {}
         self._opened: set[tuple[str, str]] = set()
-        self._told: WeakKeyDictionary[View, tuple[str, list[ExampleBody]]] = WeakKeyDictionary()
+        self._described: WeakKeyDictionary[View, str] = WeakKeyDictionary()
 
     def names(self, person: Person) -> list[str]:
         """Return the names of the collections that a person may ask, the operator's first."""
@@ -338,7 +342,7 @@ class Collections:
         own = self.own(person)
         told = []
         for name in names:
-            record = self._record(name, held.get(name), opening.get(name), until)
+            record = self._record(person, name, opening.get(name), until)
             record.mine, record.owner = name in own, owner_and_name(name)[0]
             record.may_change = name in held and self._may_change(person, name)
             told.append(record)
@@ -422,16 +426,17 @@ class Collections:
             return held
 
     def _record(
-        self, name: str, held: Uploaded | None, opening: "Future[View] | None", until: float
+        self, person: Person, name: str, opening: "Future[View] | None", until: float
     ) -> CollectionBody:
-        said = CollectionSettings(corpus=str(held.index)) if held else self._known[name]
+        said = self._known[name] if name in self._named(person) else None
         trouble = self._trouble(name, opening, until) if opening is not None else ""
         view = opening.result() if opening is not None and not trouble else None
-        description, examples = ("", []) if view is None else self._told_of(view, said.corpus)
+        passed = [] if view is None else self._suggestions.of(view, self.settings(person, name))
+        description = (said and said.description) or ("" if view is None else self._about(view))
         return CollectionBody(
             name=name,
-            title=said.title or name,
-            description=said.description or description,
+            title=(said and said.title) or name,
+            description=description,
             titles=[
                 TitledBody(document=document, title=title)
                 for document, title in islice(view.titles.items() if view else (), _TITLES)
@@ -439,15 +444,15 @@ class Collections:
             documents=0 if view is None else len(view.documents),
             chunks=0 if view is None else len(view),
             mine=False,
-            examples=examples,
+            examples=[ExampleBody(question=question) for question in passed or ()],
+            trying=passed is None,
             trouble=trouble,
         )
 
-    def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[ExampleBody]]":
-        if view not in self._told:
-            examples = _of_the_sample() if corpus == SAMPLE_CORPUS else _of(view)
-            self._told[view] = _description_of(view), examples
-        return self._told[view]
+    def _about(self, view: "View") -> str:
+        if view not in self._described:
+            self._described[view] = _description_of(view)
+        return self._described[view]
 
     def _named(self, person: Person) -> list[str]:
         seen = person.collections
@@ -505,30 +510,11 @@ def _recorded(index: Path, _: int) -> dict[str, Any]:
     return {**found, "corpus": str(index)}
 
 
-def _of_the_sample() -> list[ExampleBody]:
-    """Return a few questions that the sample answers, those before them included."""
-    from lexloop.evaluation.case import read_cases
-    from lexloop.store.opening import sample_gold
-
-    gold = {case.id: case for case in read_cases(sample_gold())}
-    return [
-        ExampleBody(
-            question=case.question,
-            before=[said.content for said in case.conversation_history if said.role == "user"],
-        )
-        for case in map(gold.__getitem__, _OF_THE_SAMPLE)
-    ]
-
-
-def _of(view: "View") -> list[ExampleBody]:
-    return [ExampleBody(question=said) for said in first_questions(view, _EXAMPLES)]
-
-
 def _description_of(view: "View") -> str:
     """Return one line on what documents are about: whose law, and what it defines or regulates."""
     from lexloop.graph.collections import contents_of
 
     told = contents_of("", {"": view})
     said = told["Defines"] or told["About"]
-    heads = [*told["Jurisdictions"][:_NAMED], "; ".join(said[:_EXAMPLES])]
+    heads = [*told["Jurisdictions"][:_NAMED], "; ".join(said[:_HEADS])]
     return " · ".join(filter(None, heads))

@@ -20,6 +20,7 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People, Person
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.sharing import Sharing
+from lexloop.apps.serve.suggesting import Suggestions
 from lexloop.apps.serve.tables import Tables
 from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.apps.shapes.record import text_hosts
@@ -73,14 +74,20 @@ class Serving:
             rename_homes(uploads)
         self.uploads = UploadStore(uploads, int(limits.stored_mb * MB))
         self.sharing = Sharing(self.uploads.every())
+        at_once = limits.questions_at_once or usual
+        self.queue = Queue(at_once, limits.queue_s, threads=limits.streams)
+        self.suggestions = Suggestions(self.engine.graph, self.queue)
         self.collections = Collections(
-            settings, self.engine, self.uploads, self.sharing, named_alone
+            settings,
+            self.engine,
+            self.uploads,
+            self.sharing,
+            self.suggestions,
+            named_alone=named_alone,
         )
         self.audit = _audit_log(settings)
         self.indexing = Indexing(asked_with, connection, self.let_go)
         self.pages = Pages()
-        at_once = limits.questions_at_once or usual
-        self.queue = Queue(at_once, limits.queue_s, threads=limits.streams)
         self.tables = Tables(data / TABLES, self.engine, self.collections, self.queue)
         self.store = ThreadStore(data / FILE_NAME)
         self.asking = Asking(

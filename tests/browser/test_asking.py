@@ -11,7 +11,7 @@ QUOTE = "A bias audit is an evaluation of an AEDT, made impartially by an indepe
 def test_it_opens_with_the_documents_and_questions_on_them_and_says_that_it_gives_no_advice(
     page: Page,
 ) -> None:
-    page.find("[data-testid=examples] button", count=6)
+    page.find("[data-testid=examples] button", "auditor")
     assert [one.text for one in page.all(".titles button")] == [
         "history.txt",
         "law.txt",

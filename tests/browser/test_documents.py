@@ -8,7 +8,7 @@ from chromium import Page
 from serving import Serving
 
 FILE = "[data-testid=file]"
-DOGS = "§ 1 Licence\n\nA dog licence costs 40 euros a year.\n"
+DOGS = "§ 1 Licence\n\n“Dog licence” means a permit costing 40 euros a year.\n"
 
 
 @pytest.fixture
@@ -139,9 +139,9 @@ def test_a_file_that_is_dropped_on_the_page_can_be_asked_at_once(page: Page) -> 
     )
     page.find(f"{FILE}[data-state=ready]", "dogs.txt")
     page.find("#composer .pick[aria-pressed=true]", "Town")
-    page.find("[data-testid=examples] button", "Licence")
+    page.find("[data-testid=examples] button", "Dog licence")
     page.find(".titles button", "dogs.txt")
-    page.click("[data-testid=examples] button", "Licence")
+    page.click("[data-testid=examples] button", "Dog licence")
     page.find("[data-testid=verdict]")
     assert "40 euros" in page.find("[data-testid=answer]").text
     assert not page.all(FILE)

@@ -115,7 +115,7 @@ def test_from_the_first_screen_over_the_printed_answer_to_the_tools(
     page.find("[data-testid=file][data-state=ready]", "harbour-rules.pdf")
     page.find("[data-testid=file][data-state=refused]", "setup.exe")
     page.find("#composer .pick[aria-pressed=true]", "My documents")
-    page.find("[data-testid=examples] button", "Penalties")
+    page.find("[data-testid=examples] button", "berth")
     take("files")
     page.click("#files button", "Dismiss all")
     page.ask(QUESTION)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from lexloop.core.metadata import Filters
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.graph.app import graph
@@ -245,3 +245,25 @@ def test_the_preamble_that_has_the_name_is_not_quoted(
     question = f"How much does a raft cost a day under the {name}?"
     done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
     assert done["answer"] == f"The owner of a raft pays {fees[name]} a day. [1]"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("What does Dairy Fair do with my address?", ["dairyfair.example.txt"]),
+        ("Is my address kept according to Dairy Fair?", ["dairyfair.example.txt"]),
+        ("I use Dairy Fair. Who gets my address?", ["dairyfair.example.txt"]),
+        ("Who gets my address on dairyfair.example?", ["dairyfair.example.txt"]),
+        ("Who gets my address at Moor-Gazette?", ["moor-gazette.txt"]),
+        ("Who pays for the dairy at the fair?", []),
+        ("Who gets my address on lamp.example?", []),
+    ],
+)
+def test_a_name_may_be_spelled_in_one_word_by_the_question_or_the_file(
+    asked: str, found: list[str]
+) -> None:
+    text = "We keep your address for a year. We give it to nobody but those who carry parcels."
+    names = ("dairyfair.example.txt", "moor-gazette.txt", "data-sheet.txt")
+    documents = [Document(name, "What we keep", text, Metadata()) for name in names]
+    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    assert documents_called(asked, view) == found

@@ -34,7 +34,7 @@ CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night.\n
 PENALTY = "What is the civil penalty?"
 QUESTION = {"question": "What is a bias audit?"}
 SSE = {"Accept": "text/event-stream"}
-_DEADLINE_S = 30.0
+_DEADLINE_S, _TRIED_S = 30.0, 300.0
 Found = TypeVar("Found")
 
 
@@ -109,6 +109,16 @@ def got(client: httpx.Client, path: str, who: str = "ann", status: int = 200, **
     found = client.get(f"/api/collections/{path}", params=query, headers=as_(who))
     assert found.status_code == status, found.text
     return found.json()
+
+
+def suggested(client: httpx.Client, headers: dict[str, str] | None = None) -> Any:
+    """The collections as the page lists them, once all questions on them have been tried."""
+    path = "collections" if client.base_url.path.startswith("/api") else "/api/collections"
+    until = time.monotonic() + _TRIED_S
+    while any(one["trying"] for one in client.get(path, headers=headers).json()):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    return client.get(path, headers=headers).json()
 
 
 def openai_client(address: str, key: str = "any") -> OpenAI:

@@ -2,8 +2,9 @@
 
 Whether a document says something at all is harder to tell than in a collection, where others say
 it: every document has something near any question. So the loop's own probability that its answer
-answers is weighed together with how near the document's nearest statement is to the question or,
-where its list has one, to a clause that would answer it.
+answers is weighed together with how near the statement that is shown is to the question or, if its
+list has one, to a clause that would answer it, and with what the reader makes of it. The statement
+is chosen by both among those that the loop cites and the nearest.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Context
 from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import without_markers
+from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.weights import load_weights
 from lexloop.store.view import Collection, View
 from lexloop.workbench.table.checklist import Question
@@ -41,28 +43,31 @@ class Marks(NamedTuple):
     stated: float
 
 
-MARKS = {"asked": Marks(0.24, 0.5), "worded": Marks(0.44, 0.55)}
-"""Of questions alone and of those with model clauses: more documents answer what checklists ask. By
-the latter's least, .86 of what is not there is told so, on the contracts that weights are fitted
-on."""
+MARKS = {"asked": Marks(0.26, 0.5), "worded": Marks(0.28, 0.5)}
+"""Of questions alone and of those with model clauses. By the least, .88 of what is not there is
+told so on contracts that weights are fitted on; what is stated is more likely right than not."""
 _NEAREST, _MOST_CITED = 2, 5
+_READ = 0.04
+"""What a log-odd of the reader counts beside a cosine and a MaxSim, in choosing what is shown."""
 _LEAST_WORDS = 5
+"""The least words of a statement that is shown though the loop does not cite it."""
 _SHORT = 320
 _WEIGHTS = "judges/cell.json"
 
 
 @dataclass(frozen=True)
 class CellFeatures:
-    """The features of a document that answers; all in [0, 1]."""
+    """The features of a statement that answers; about in [0, 1]."""
 
     answers: float  # the loop's probability that its answer answers; 0 of an abstention
     abstained: float  # whether it gave none
-    nearest: float  # the cosine of the statement nearest to the question, or to a model clause
-    tokens: float  # the best MaxSim of a chunk with it; the same cosine without token vectors
+    nearest: float  # the cosine of the statement with the question, or with a model clause
+    tokens: float  # the MaxSim of its chunk with it; the same cosine without token vectors
+    read: float  # a tenth of what the reader makes of it and the question, log-odds
 
 
 def probability_stated(features: CellFeatures, worded: bool) -> float:
-    """Return how likely a document is to answer, in [0, 1].
+    """Return how likely a document's statement is to answer, in [0, 1].
 
     Args:
         features: Read off the document.
@@ -130,12 +135,16 @@ def _as_brought(context: Any, _: str | None) -> Context:
 
 @dataclass(frozen=True)
 class Found:
-    """What a question found in a document, before it is decided what that is worth."""
+    """What a question found in a document, before it is decided what that is worth.
+
+    ``cited`` are the loop's own citations, ``quoted`` the statements that may answer, the likeliest
+    first; the features are of that.
+    """
 
     features: CellFeatures
     answer: str
     cited: list[Citation]
-    nearest: list[Citation]
+    quoted: list[Citation]
     by_model: bool
     passed: bool
 
@@ -155,13 +164,13 @@ class DocumentAsker:
 
     @cached_property
     def _statements(self) -> tuple[list[tuple[Chunk, Statement]], Vectors]:
-        """Its statements that say something, each with its chunk, and their vectors."""
+        """Its statements without points of their own, each with its chunk, and their vectors."""
         kept: list[tuple[Chunk, Statement]] = []
         rows: list[Vectors] = []
         for chunk in self._view.every_chunk():
             said, vectors = self._view.statements(chunk["id"])
             for one, vector in zip(said, vectors, strict=True):
-                if not one.points and len(one.own.split()) >= _LEAST_WORDS:
+                if not one.points:
                     kept.append((chunk, one))
                     rows.append(vector)
         return kept, np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
@@ -193,40 +202,55 @@ class DocumentAsker:
         brought: Any = self._context  # which `_as_brought` hands to the nodes
         state = self._graph.invoke({"question": question.question}, context=brought)
         abstained, answers = state["abstained"], state["evaluation"].get("answers")
-        nearest, close, tokens = self._nearest(question)
         own = [one for one in state["citations"] if one["document"] == self._document]
+        cited = own if state["evaluation"]["citations_verified"] else []
+        quoted, (nearest, tokens, read) = self._quoted(question, cited)
         return Found(
             features=CellFeatures(
                 answers=0.0 if abstained else 1.0 if answers is None else answers,
                 abstained=float(abstained),
-                nearest=close,
+                nearest=nearest,
                 tokens=tokens,
+                read=read,
             ),
             answer=without_markers(state["answer"]) if not abstained else "",
-            cited=own if state["evaluation"]["citations_verified"] else [],
-            nearest=nearest,
+            cited=cited,
+            quoted=quoted,
             by_model=bool(self._context.generator.instructions) and not state["degraded"],
             passed=state["evaluation"]["passed"],
         )
 
-    def _nearest(self, question: Question) -> tuple[list[Citation], float, float]:
-        """Return the statements nearest to what a question is like, and how near its best is.
-
-        By their cosine and the MaxSim of their chunk; the best of either.
-        """
+    def _quoted(
+        self, question: Question, cited: Sequence[Citation]
+    ) -> tuple[list[Citation], tuple[float, float, float]]:
+        """Return the statements that may answer, the likeliest first, and three of its features."""
         kept, vectors = self._statements
         if not kept:
-            return [], 0.0, 0.0
-        like = [folded(one) for one in question.like or (question.question,)]
-        cosines = (vectors @ self._view.embed(like).T).max(axis=1)
-        ids = dict.fromkeys(chunk["id"] for chunk, _ in kept)
-        chunks = {id: at for at, id in enumerate(ids)}
-        found = [self._view.closeness(one, [*chunks]) for one in like]
+            return [*cited], (0.0, 0.0, 0.0)
+        near, tokens = self._near(vectors, question.like or (question.question,))
+        held = np.array([any(_meet(one, said) for one in cited) for _, said in kept])
+        long = np.array([len(said.own.split()) >= _LEAST_WORDS for _, said in kept])
+        close = np.where(held | long, near + tokens, -1.0)
+        stated = [Stated(self._document, said, said.text) for _, said in kept]
+        # what the loop cites is read first
+        scores = (close + held).astype(np.float32)
+        read = reads(question.question, stated, scores, self._view).order
+        best = np.argsort(-(close + _READ * read), kind="stable").tolist()
+        quoted = [self._cited(*kept[at]) for at in best[:_MOST_CITED]]
+        top = best[0]
+        return quoted, (max(0.0, float(near[top])), float(tokens[top]), float(read[top]) / 10)
+
+    def _near(self, vectors: Vectors, like: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """Return the best cosine of each statement with some texts, and its chunk's best MaxSim."""
+        texts = [folded(one) for one in like]
+        cosines: Vectors = (vectors @ self._view.embed(texts).T).max(axis=1)
+        of = [chunk["id"] for chunk, _ in self._statements[0]]
+        chunks = {id: at for at, id in enumerate(dict.fromkeys(of))}
+        found = [self._view.closeness(one, [*chunks]) for one in texts]
         close = [one.mean(axis=0) for one in found if one is not None]
-        tokens = np.max(close, axis=0)[[chunks[chunk["id"]] for chunk, _ in kept]] if close else 0.0
-        best = np.argsort(-(cosines + tokens), kind="stable")[:_NEAREST].tolist()
-        top = float(max(0.0, cosines.max()))
-        return [self._cited(*kept[at]) for at in best], top, float(np.max(tokens)) or top
+        if not close:
+            return cosines, cosines
+        return cosines, np.max(close, axis=0)[[chunks[id] for id in of]]
 
     def _cited(self, chunk: Chunk, said: Statement) -> Citation:
         citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [said], 1)
@@ -246,15 +270,14 @@ def _decided(cell: Cell, found: Found, question: Question) -> Cell:
         # what a model wrote of its passages stands alone; its judge has passed it or not
         state: State = "not stated" if not found.cited else "stated" if found.passed else "in part"
         probability = None if found.features.abstained else found.features.answers
-        cited = found.cited if found.cited else found.nearest
+        cited = found.cited if found.cited else found.quoted[:_NEAREST]
         said = found.answer
     else:
         probability = probability_stated(found.features, bool(question.like))
         least = MARKS[_part(bool(question.like))]
         state = "stated" if probability >= least.stated else "in part"
         state = state if probability >= least.said else "not stated"
-        lists = (found.nearest, found.cited) if question.like else (found.cited, found.nearest)
-        cited = [*_apart([one for held in lists for one in held])][:_MOST_CITED]
+        cited = [*_apart(found.quoted)]
         said = _statement(cited[0]) if cited else ""
         state = state if cited else "not stated"
     numbered: list[Citation] = [{**one, "n": n} for n, one in enumerate(cited, 1)]
@@ -279,6 +302,11 @@ def _apart(citations: Sequence[Citation]) -> Iterator[Citation]:
         if not any(held["start"] < one["end"] and one["start"] < held["end"] for held in known):
             known.append(one)
             yield one
+
+
+def _meet(citation: Citation, said: Statement) -> bool:
+    """Return whether a quote holds words of a statement."""
+    return citation["start"] < said.end and said.start < citation["end"]
 
 
 def _statement(citation: Citation) -> str:

@@ -20,7 +20,7 @@ class Cell(BaseModel):
         question: The id of the question.
         state: See ``State``.
         answer: In a few words, of what is quoted; "" where nothing is.
-        probability: How likely it is that the document answers, calibrated; None where nobody says.
+        probability: How likely what is quoted first answers, calibrated; None where nobody says.
         deviation: What the playbook says of it.
         citations: The quotes, the most telling first; where nothing is stated, what comes nearest.
         reason: Why a question was refused or has failed.

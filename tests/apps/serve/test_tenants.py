@@ -9,7 +9,7 @@ import httpx
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from servers import as_, client_of, openai_client, person, served
+from servers import as_, client_of, openai_client, person, served, suggested
 from tenants import OTHER_TAG, OTHERS, OWN, OWN_TAG, QUESTIONS, as_file, lasting
 from typer.testing import CliRunner
 
@@ -45,7 +45,7 @@ def by_http(address: str) -> list[Any]:
         found = [client.get(f"/collections/port/{path}") for path in READ]
         return [
             *told,
-            client.get("/collections").json(),
+            suggested(client),
             *(client.get("/search", params={"q": one}).json() for one in WORDS),
             *(f"{f.status_code} {f.text}" for f in found),
         ]

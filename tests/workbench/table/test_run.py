@@ -13,7 +13,7 @@ from lexloop.core.errors import DeadlineExceeded, NotFoundError
 from lexloop.core.settings import Settings
 from lexloop.graph.resources import Resources
 from lexloop.workbench.table.cell import CellFeatures, TableAsker, probability_stated
-from lexloop.workbench.table.checklist import Checklist, Question, Rule
+from lexloop.workbench.table.checklist import Checklist, Question, Rule, checklist_of
 from lexloop.workbench.table.run import REFUSED, fill, key_of, settings_key
 from lexloop.workbench.table.store import TableStore
 
@@ -138,8 +138,8 @@ def test_a_document_that_is_gone_is_not_asked(asker: TableAsker) -> None:
 
 def test_each_feature_speaks_for_an_answer() -> None:
     for worded in (True, False):
-        low = probability_stated(CellFeatures(0.0, 1.0, 0.2, 0.3), worded)
-        high = probability_stated(CellFeatures(0.8, 0.0, 0.8, 0.8), worded)
+        low = probability_stated(CellFeatures(0.0, 1.0, 0.2, 0.3, -0.8), worded)
+        high = probability_stated(CellFeatures(0.8, 0.0, 0.8, 0.8, 0.6), worded)
         assert low < 0.2
         assert high > 0.6
 
@@ -243,3 +243,37 @@ def test_a_key_tells_documents_questions_and_settings_apart(folder: Path) -> Non
     assert first != key_of("f", LAW, settings_key(settings.changed(**{"plan.k": 9})))
     slower = settings.changed(deadline_s=99.0)
     assert first == key_of("f", LAW, settings_key(slower))
+
+
+NDA = """MUTUAL NON-DISCLOSURE AGREEMENT
+
+1. Purpose. The parties exchange confidential information to examine a joint venture.
+
+8. Staff. Each party may assign its own staff to the examination of the venture.
+
+9. Liability
+
+9.1 Neither party is liable for loss of profit or for indirect damage.
+
+9.2 The total liability of either party under this agreement shall not exceed 150 % of the fees
+paid in the year before the claim arose.
+
+10. General
+
+10.1 Neither party may assign or transfer this agreement or any right under it without the other
+party's prior written consent.
+"""
+
+
+def test_a_clause_that_looks_alike_is_not_sure_to_answer(tmp_path: Path) -> None:
+    (tmp_path / "nda.txt").write_text(NDA, "utf-8")
+    settings = Settings(corpus=str(tmp_path))
+    resources = Resources(defaults=settings)
+    nda = TableAsker(resources, settings).of("nda.txt")
+    asked = ("May this agreement be assigned?", "What is the cap on liability?")
+    assignment, cap = map(nda.ask, checklist_of(asked).questions)
+    resources.close()
+    assert assignment.state == "stated"
+    assert "assign or transfer" in assignment.citations[0]["quote"]
+    assert "150 %" in " ".join(one["quote"] for one in cap.citations)
+    assert "150 %" in cap.answer or (cap.probability or 0.0) < 0.7

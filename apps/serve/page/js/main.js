@@ -21,7 +21,7 @@ const THEMES = ["system", "light", "dark"];
 const colours = document.documentElement.dataset;
 const crowded = () => matchMedia("(max-width: 96rem)").matches;
 let opening = null;
-Object.assign(hooks, { added, adding, askAbout, askOnly, asking: beginning, began, collectionsChanged: showOptions, focusField, refused: start, sideShown, start: () => go(null) });
+Object.assign(hooks, { added, adding, askAbout, askOnly, asking: beginning, began, collectionsChanged: changed, focusField, refused: start, sideShown, start: () => go(null) });
 const asking = composer(form, room);
 const toolLink = ([name, drawn]) => el("a.quiet", { href: `#tool=${name}`, id: `${name}-open` }, icon(drawn), say(`work.${name}`));
 const threads = threadList(nav, Object.entries(TOOLS).map(toolLink));
@@ -60,9 +60,9 @@ function showIn(within) {
 	if (within && !narrow()) asking.field.focus();
 }
 
-/** Ask for the collections again, at longer and longer times, while one is being read. */
+/** Ask for the collections again, at longer and longer times, while one is being read or tried. */
 async function read(wait) {
-	if (wait > 32_000 || !state.collections.some((one) => one.trouble)) return;
+	if (wait > 32_000 || !state.collections.some((one) => one.trouble || one.trying)) return;
 	await new Promise((done) => setTimeout(done, wait));
 	const found = await get("collections").catch(() => state.collections);
 	if (JSON.stringify(found) !== JSON.stringify(state.collections)) {
@@ -70,6 +70,11 @@ async function read(wait) {
 		showOptions();
 	}
 	read(wait * 1.5);
+}
+
+function changed() {
+	showOptions();
+	read(500);
 }
 
 function showOptions() {
@@ -83,9 +88,7 @@ function showOptions() {
 /** Show the opening screen, which has the composer in it. */
 function showEmpty() {
 	state.thread = null;
-	opening = welcome(room, [form, filesPlace], async (questions) => {
-		for (const question of questions) if (!(await asking.ask(question))) return;
-	});
+	opening = welcome(room, [form, filesPlace], asking.ask);
 	if (state.collections.length) opening.show();
 	if (!narrow()) focusField(); // which brings up the keyboard of a phone
 }

@@ -14,7 +14,7 @@ const MOST_NAMED = 6;
 
 /**
  * Show the opening screen around the composer, and return {show}, which fills in the documents that
- * are chosen; `ask` is given an example's questions.
+ * are chosen; `ask` is given an example.
  */
 export function welcome(room, composer, ask) {
 	const lede = el("p.lede");
@@ -41,10 +41,9 @@ function questions(chosen, ask) {
 	const longest = Math.max(0, ...lists.map((list) => list.length));
 	const turns = Array.from({ length: longest }, (_, at) => lists.map((list) => list[at]).filter(Boolean)).flat();
 	if (!turns.length) return null;
-	const rows = turns.slice(0, MOST_ASKED).map(({ question, before = [] }) => {
-		const all = [...before, question];
-		return el("li", el("button", { type: "button", dir: "auto", on: { click: () => ask(all) } }, said(all.join(" … "))));
-	});
+	const rows = turns.slice(0, MOST_ASKED).map(({ question }) =>
+		el("li", el("button", { type: "button", dir: "auto", on: { click: () => ask(question) } }, said(question))),
+	);
 	return el("section", el("h3", say("welcome.examples")), el("ul.examples", { "data-testid": "examples" }, rows));
 }
 
