@@ -15,7 +15,7 @@ from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
-from lexloop.documents.text.abbreviations import Abbreviations
+from lexloop.documents.text.abbreviations import Abbreviations, abbreviations_of
 from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans
 
 Span = tuple[int, int]
@@ -89,7 +89,7 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
     named: dict[int, Span] = {}
-    seen = Abbreviations(text)
+    seen = abbreviations_of(text)
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
@@ -165,7 +165,7 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
     before = siblings[at - 1] if at else parent
     if before < 0 or tree.units[before].kind in _SILENT:
         return None
-    sentences = _own_sentences(tree, before, text, Abbreviations(text))
+    sentences = _own_sentences(tree, before, text, abbreviations_of(text))
     if not sentences:
         return None
     start, end = sentences[-1]
@@ -176,7 +176,7 @@ def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | N
     """Return the sentence of a unit's own words that holds an offset; None if there is none."""
     if tree.units[place].kind in _SILENT:
         return None
-    spans = _own_sentences(tree, place, text, Abbreviations(text))
+    spans = _own_sentences(tree, place, text, abbreviations_of(text))
     span = next(((a, b) for a, b in spans if a <= offset < b), None)
     if span is None:
         return None

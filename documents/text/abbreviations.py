@@ -6,7 +6,7 @@ language. What shows one is its shape, what follows it, and the same word elsewh
 
 import re
 import unicodedata
-from functools import cached_property
+from functools import cached_property, lru_cache
 from unicodedata import combining
 
 from lexloop.documents.structure.references import ends_in_reference
@@ -136,6 +136,12 @@ class Abbreviations:
     @cached_property
     def _languages(self) -> list[str]:
         return languages_of([self._text])
+
+
+@lru_cache(maxsize=32)
+def abbreviations_of(text: str) -> Abbreviations:
+    """Return the evidence of a document, read once however many of its sentences are asked for."""
+    return Abbreviations(text)
 
 
 def _is_mark(token: str) -> bool:
