@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -126,6 +127,7 @@ class _Asked:
         return not added and (self._open or opens_like_asking(text))
 
 
+@lru_cache(maxsize=1 << 10)
 def _content(text: str) -> frozenset[str]:
     """Return the terms of a text, and its words that tell without being one: "not", "you"."""
     return frozenset(tokenize(text)).union((STOP_WORDS - _FORMAL).intersection(words(text)))
