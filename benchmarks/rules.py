@@ -186,7 +186,6 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "parties asked for": {"nodes.parties:parties_asked": giving(None)},
     "limits by this or the foregoing": {
         "documents.chunks.limits:_ITSELF": never,
-        "documents.chunks.limits:_FOREGOING": never,
     },
     "footnotes": {f"{_G}.writing:notes_of": giving([])},
     # reading documents

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from lexloop.documents.text.exceptions import LIMITING
 from lexloop.documents.text.quantities import UNITS, dates, number_of
 from lexloop.documents.text.tokens import tokenize
 
@@ -157,7 +158,8 @@ def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str
         return []
     parties, known = parties_of(evidence), _flat(evidence)
     near = [one for one in laid if one.share == best]
-    return min(([*_changes(one, parties, known)] for one in near), key=len)
+    added = added_restrictions(claim, [*map(_terms, sentences)], copied=True)
+    return [*min(([*_changes(one, parties, known)] for one in near), key=len), *added]
 
 
 def contradictions(one: str, other: str) -> list[str]:
@@ -169,7 +171,7 @@ def contradictions(one: str, other: str) -> list[str]:
     if laid.share < LIKE:
         return []
     changes = _changes(laid, parties_of(f"{one}\n{other}"), _flat(other))
-    added = added_restrictions(one, [frozenset(tokenize(other))])
+    added = added_restrictions(one, [frozenset(tokenize(other))], copied=True)
     if found := [*changes, *added] or [*_denied(laid)] or [*_days(one, other)]:
         return found
     return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(one, other)) else []
@@ -252,17 +254,22 @@ def _party(was: Sequence[Word], now: Sequence[Word], parties: Set[str]) -> Itera
         yield f"it says “{said}”, where there is “{there}”"
 
 
-def added_restrictions(claim: str, terms: Sequence[Set[str]]) -> Iterator[str]:
+def added_restrictions(
+    claim: str, terms: Sequence[Set[str]], *, copied: bool = False
+) -> Iterator[str]:
     """Yield the exceptions and conditions of a claim that no sentence has the words of.
 
     Args:
         claim: A claim.
         terms: The search terms of each sentence that may bear it out.
+        copied: Whether it is a copy of one. In other words "when" and "if" may tell what holds.
     """
     for clause in CLAUSE.split(claim):
         spoken = read_words(clause)
         places = [n for n, word in enumerate(spoken) if word.kind == "restriction"]
         for place, end in pairwise([*places, len(spoken)]):
+            if not (copied or LIMITING.search(spoken[place].said)):
+                continue
             said = " ".join(word.said for word in spoken[place:end])
             own = frozenset(tokenize(" ".join(word.said for word in spoken[place + 1 : end])))
             if own and max(len(own & held) for held in terms) <= len(own) * _MOST_UNSAID:
@@ -353,6 +360,11 @@ def restriction_left_out(claim: str, sentence: str) -> str:
         if places and (first or len(was) <= one.shared) and one.shared >= LIKE * rest:
             return " ".join(word.said for word in was[places[0] :])
     return ""
+
+
+@lru_cache(maxsize=1 << 10)
+def _terms(sentence: str) -> frozenset[str]:
+    return frozenset(tokenize(sentence))
 
 
 @lru_cache(maxsize=64)

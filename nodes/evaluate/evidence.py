@@ -145,7 +145,7 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     found += _other_subject(claim, near, evidence.text)
     found += added_restrictions(claim, evidence.terms)
     found += exchanged_junctions(claim, near)
-    found += other_actors(claim, near, parties_of(evidence.text))
+    found += other_actors(claim, [evidence.sentences[i] for i in alike], parties_of(evidence.text))
     return list(dict.fromkeys(found))
 
 
