@@ -330,6 +330,10 @@ def _acting(text: str, parties: Set[str]) -> dict[str, frozenset[str]]:
         verb = terms[behind] if behind < len(spoken) else ""
         if spoken[place - 1 : place] and spoken[place - 1].said == "by":
             verb = terms[place - 2] if place > 1 else ""
+        elif {w.said for w in spoken[behind + 1 : behind + 2]} == {"by"}:
+            verb = ""  # the passive: nothing acts
+        elif near == place + 1:
+            verb = following  # "employment agency" is one
         elif {w.kind for w in spoken[place + 1 : place + 2]} == {"junction"}:
             verb = following if near - place <= _JOINED else ""
         following, near = verb, place

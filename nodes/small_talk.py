@@ -75,7 +75,7 @@ def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
     known = unmarked(", ".join([*names[:_MOST_NAMES], *more]))
     offered = _OFFERED.format(kind=kind, known=known)
     opening = {reply: set(opens.split()) for reply, opens in _OPENS.items()}
-    counts = any(asked in said.lower() for asked in ("how many", "how much"))
+    counts = "how" in words and not words.isdisjoint({"many", "much"})
     if words and words <= _PLEASANT.union(*opening.values()) and not counts:
         greeting, *_ = opening.values()
         if _ASKS.search(said) and words.isdisjoint({"you", *greeting}):
