@@ -271,7 +271,8 @@ def added_restrictions(
             if not (copied or LIMITING.search(spoken[place].said)):
                 continue
             said = " ".join(word.said for word in spoken[place:end])
-            own = frozenset(tokenize(" ".join(word.said for word in spoken[place + 1 : end])))
+            words = (word.said for word in spoken[place + 1 : end] if not word.said[0].isdigit())
+            own = frozenset(tokenize(" ".join(words)))
             if own and max(len(own & held) for held in terms) <= len(own) * _MOST_UNSAID:
                 yield f"it adds “{said}”"
 
