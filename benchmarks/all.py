@@ -191,6 +191,7 @@ FIGURES = [
         " {data}/nda/documents",
         "what binds was listed with such changes in view",
     ),
+    Figure("altered-answers", "python benchmarks/claims.py"),
     Figure("versions", "python benchmarks/versions.py --data {data}"),
     Figure("words", "python benchmarks/words.py --data {data}"),
     Figure("diff", "python benchmarks/diff.py --data {data}", "no text of it, but such changes"),

@@ -116,12 +116,13 @@ def named(docs: Path, most: int) -> dict[str, tuple[int, int]]:
     counts = dict.fromkeys(NAMES, (0, 0))
     for name, pairs in made.items():
         chosen = pairs[:: -(-len(pairs) // most)]
-        hits = [_is_named(support, said, read(text)) for said, text in chosen]
+        hits = [is_named(support, said, read(text)) for said, text in chosen]
         counts[name] = sum(hits), len(hits)
     return counts
 
 
-def _is_named(support: ClaimSupport, said: str, evidence: Evidence) -> bool:
+def is_named(support: ClaimSupport, said: str, evidence: Evidence) -> bool:
+    """Return whether the judge says anything against a statement."""
     found = support.of([said], evidence)[0]
     told = left_out(said, frozenset(tokenize(said)), evidence)
     return bool(found.reasons or told) or found.probability < SUPPORTED

@@ -8,8 +8,9 @@ and must not hold ``not``, and passes or not as ``passes`` says. If ``or_told`` 
 told with the answer, or the answer passes as ``or_passes`` says, that counts as right too.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from _shared import Row, options, read_rows, table
 from langchain_core.messages import AnyMessage, HumanMessage
@@ -17,7 +18,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from lexloop.graph.build import build_graph
 from lexloop.graph.compiled import Lexloop
 
-_CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parent / "cases"
 
 
 class Outcome(NamedTuple):
@@ -36,7 +37,7 @@ class Outcome(NamedTuple):
 def main() -> None:
     """Ask every case and print the counts."""
     parser = options(__doc__)
-    parser.add_argument("--cases", type=Path, default=_CASES)
+    parser.add_argument("--cases", type=Path, default=CASES)
     parser.add_argument("--show", action="store_true", help="print every answer")
     given = parser.parse_args()
     graph, cases = build_graph(), read_rows(given.cases / "cases.jsonl")
@@ -57,6 +58,11 @@ def _asked(graph: Lexloop, case: Row, home: Path) -> Outcome:
         asked = {"messages": [*messages, HumanMessage(turn)]}
         state = graph.invoke(asked, context={"corpus": str(home / case["folder"])})
         messages = state["messages"]
+    return outcome_of(case, state)
+
+
+def outcome_of(case: Row, state: Mapping[str, Any]) -> Outcome:
+    """Return what became of a case whose last turn ended in a state."""
     evaluation = state.get("evaluation") or {}
     passed = bool(evaluation.get("passed")) and not state["abstained"]
     answer = _plain(state["answer"])

@@ -1,19 +1,21 @@
 """What each rule for English carries: one is taken out at a time, and the development sets asked.
 
-    python benchmarks/rules.py [--data DIR] [--sets a,b] [--groups "a;b"]
+    python benchmarks/rules.py [--data DIR] [--sets a,b] [--groups "a;b"] [--cases FOLDER ...]
 
 A group of rules is what ``GROUPS`` names: attributes of modules, and what takes their place when
 they are out: a pattern that never matches, a function that returns nothing. First every question is
 asked with the rules in place, and it is noted which groups had any say in its answer; each group is
 then taken out in a process of its own, in which those questions alone are asked again. A figure's
 change is the mean over all questions of the set, with the paired bootstrap 95 % interval; one whose
-interval holds 0 may be chance. Rules that read documents while they are indexed are not taken out
-here. The sample ships; a set that is not in DIR, by default ``LEXLOOP_DATA``, is left out.
+interval holds 0 may be chance. Without a group of ``READING`` the documents are indexed anew, and
+every question is asked again. The sample ships; a set that is not in DIR, by default
+``LEXLOOP_DATA``, is left out. The set ``cases`` is what ``cases.py`` asks, of each FOLDER.
 """
 
 import functools
 import importlib
 import json
+import os
 import random
 import re
 import sys
@@ -30,14 +32,18 @@ from typing import Any
 from _law import Provision, names_of, spans_of
 from _shared import DATA, ROOT, options, read_rows, table
 from altered import alterations, sections
+from cases import CASES, outcome_of
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.source import PageRead, Part, read_file
 from lexloop.evaluation.case import read_cases, read_negative
 from lexloop.evaluation.correctness import GOOD, CorrectnessJudge
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.finetune.triad import read_wice
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
+from lexloop.nodes.apart import Apart
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
 
@@ -45,7 +51,6 @@ _SEED = 7
 _MOST = {"article": 20, "provision": 20, "definition": 30}
 """Of probes that one way of answering serves; of other kinds all are asked."""
 _GUIDANCE, _CLAIMS, _ALTERED = 150, 200, 25
-_NEVER = re.compile(r"(?!)")
 _SUPPORTED = 0.5
 
 Out = Callable[[Any], Any]
@@ -53,9 +58,9 @@ Out = Callable[[Any], Any]
 Span = tuple[str, int, int]
 
 
-def never(_: Any) -> Any:
-    """A pattern that matches nothing."""
-    return _NEVER
+def never(old: Any) -> Any:
+    """A pattern that matches nothing and has as many groups."""
+    return re.compile("(?!)" + "()" * old.groups)
 
 
 def giving(value: Any) -> Out:
@@ -73,6 +78,7 @@ _Q, _R, _P = "nodes.question", "nodes.rewrite", "nodes.pointing"
 _G, _X = "nodes.generate", "nodes.generate.extractive"
 _E, _J, _C = "nodes.evaluate.evidence", "nodes.evaluate.judges", "nodes.evaluate.checks"
 _T, _V = "documents.text", "documents.text.quantities"
+_A, _F, _B = "nodes.apart", "nodes.elliptical", "documents.text.abbreviations"
 GROUPS: dict[str, Mapping[str, Out]] = {
     "nothing": {},
     # what is asked
@@ -151,7 +157,57 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "claims that share nothing": {f"{_C}:_unrelated": giving([])},
     "facts not cited": {f"{_C}:_unsupported": giving([])},
     "sentences quoted together": {f"{_C}:_quoting": unchanged},
+    # which document is meant
+    "documents told apart": {f"{_A}:told_apart": giving(Apart([], False, [], {}))},
+    "files named": {f"{_A}:_files": giving([])},
+    "numbers that name documents": {f"{_A}:_numbers": giving([])},
+    "days that name documents": {f"{_A}:_days": giving([])},
+    "words of titles": {f"{_A}:_names": giving([])},
+    "words of parties' names": {f"{_A}:_parties": giving([])},
+    "numbers named by their place": {f"{_A}:_DOES": never, f"{_A}:_OF": never},
+    "numbers named by their form": {f"{_A}:_LETTERED": never},
+    "what is asked inside a document": {f"{_A}:_outside": giving(("", ""))},
+    # turns that leave something out
+    "turns that leave out": {f"{_F}:completed": giving(None)},
+    "turns that correct": {f"{_F}:_CORRECTING": never, f"{_F}:_MEANT": never},
+    "not this but that": {f"{_F}:_NOT_BUT": never},
+    "once more": {f"{_F}:_AGAIN": never},
+    "the other one": {f"{_F}:_OTHERS": giving(())},
+    "question words alone": {f"{_F}:_QUESTION_WORD": never},
+    "what if not": {f"{_F}:_IF_NOT": never},
+    "words before a question": {f"{_F}:_LEAD": never},
+    "who does": {f"{_F}:_DOES": never},
+    "a number for a number": {f"{_F}:_NUMBER": never},
+    # what documents make of each other
+    "what other documents change": {f"{_G}.changes:with_changes": unchanged},
+    "the text that a change brings": {f"{_G}.changes:_BROUGHT": never},
+    "words that a change exchanges": {f"{_G}.changes:_QUOTED": never},
+    "premises": {f"{_G}.premise:unmet": giving([])},
+    "parties asked for": {"nodes.parties:parties_asked": giving(None)},
+    "limits by this or the foregoing": {
+        "documents.chunks.limits:_ITSELF": never,
+    },
+    "footnotes": {f"{_G}.writing:notes_of": giving([])},
+    # reading documents
+    "abbreviations": {f"{_B}:Abbreviations.ends_one": giving(False)},
+    "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_OPEN": never},
+    "listed abbreviations": {f"{_B}:_LISTED": giving(frozenset())},
+    "letters before stops": {f"{_B}:_is_mark": giving(False)},
+    "ordinals": {f"{_B}:Abbreviations._is_ordinal": giving(False)},
+    "abbreviations by their shape": {f"{_B}:Abbreviations._shortens": giving(False)},
+    "unknown short words": {f"{_B}:Abbreviations._is_unknown": giving(False)},
+    "parties": {f"{_T}.parties:parties_of": giving(())},
+    "parties of labelled lines": {f"{_T}.parties:_labelled": giving([])},
+    "parties without roles": {f"{_T}.parties:_without_roles": giving([])},
+    "the last party without a role": {f"{_T}.parties:_FURTHER": never},
+    "small words in parties' names": {f"{_T}.parties:_REST": never},
+    "what is no party": {f"{_T}.parties:_NO_PARTY": never},
+    "words that open recitals": {"documents.structure.recitals:opens_recitals": giving(False)},
+    "runs of recitals": {"documents.structure.recitals:run_of_recitals": giving(-1)},
+    "hyphens at line ends": {"documents.reading.hyphens:breaks": giving([])},
 }
+READING = frozenset([*GROUPS][[*GROUPS].index("abbreviations") :])
+"""The groups that read documents while they are indexed."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +224,7 @@ class Question:
         points: The words of each point of the list that answers.
         reference: A right answer.
         supported: Whether people, or what was done to it, say that a claim is.
+        case: The line of the case, as ``cases.py`` reads it.
     """
 
     kind: str
@@ -178,16 +235,22 @@ class Question:
     points: tuple[str, ...] = ()
     reference: str | None = None
     supported: bool | None = None
+    case: str = ""
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What became of a question; of a claim, ``passed`` where it is judged to be supported."""
+    """What became of a question; of a claim, ``passed`` where it is judged to be supported.
+
+    ``right`` and ``misleads`` are of a case.
+    """
 
     answer: str = ""
     abstained: bool = False
     passed: bool = False
     spans: tuple[Span, ...] = ()
+    right: bool = False
+    misleads: bool = False
 
 
 class Asking:
@@ -210,6 +273,8 @@ class Asking:
         ]
         for name, group in groups.items():
             for path, out in group.items():
+                if name in READING:
+                    continue
                 tell = functools.partial(self._heard.add, name)
                 put(path, functools.partial(_listening, out=out, tell=tell))
 
@@ -219,7 +284,8 @@ class Asking:
                 clear()
 
         self._before = anew
-        return frozenset(self._heard | {name for name, one in groups.items() if not one})
+        unheard = {name for name, one in groups.items() if not one or name in READING}
+        return frozenset(self._heard | unheard)
 
     def __call__(self, question: Question) -> tuple[Answered, frozenset[str]]:
         """The answer, and the groups that had a say in it and in the turns before."""
@@ -249,8 +315,12 @@ class Asking:
         messages = [*before, HumanMessage(question.asked)]
         said = graph.invoke({"messages": messages}, context={"corpus": question.corpus})
         spans = tuple((c["document"], c["start"], c["end"]) for c in said["citations"])
-        passed = bool(said["evaluation"]["passed"])
-        return Answered(said["answer"], bool(said["abstained"]), passed, spans)
+        passed = bool((said.get("evaluation") or {}).get("passed"))
+        found = Answered(said["answer"], bool(said["abstained"]), passed, spans)
+        if not question.case:
+            return found
+        outcome = outcome_of(json.loads(question.case), said)
+        return replace(found, right=outcome.right, misleads=outcome.misleads)
 
     def _judge(self, claim: Question) -> Answered:
         if claim.history not in self._evidence:
@@ -334,10 +404,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
     parser.add_argument("--sets", default=",".join(_SETS))
     parser.add_argument("--groups", default=";".join(GROUPS), help="names, with semicolons")
+    parser.add_argument("--cases", type=Path, nargs="+", default=[CASES], metavar="FOLDER")
     given = parser.parse_args()
     groups = {name: GROUPS[name] for name in given.groups.split(";")}
     with tempfile.TemporaryDirectory() as made:
-        folders = _folders(given.sets.split(","), given.data)
+        folders = _folders(given.sets.split(","), given.data, given.cases)
         questions = [*_questions(folders, Path(made))]
         asking, heard = Asking(), defaultdict[str, list[int]](list)
         always = asking.listen(groups)
@@ -376,16 +447,32 @@ def _without(
 
 
 def _asked_without(name: str, questions: Sequence[Question]) -> list[Answered]:
-    for path, out in GROUPS[name].items():
-        put(path, out)
-    asking = Asking()
-    return [asking(question)[0] for question in questions]
+    with tempfile.TemporaryDirectory() as cache:
+        if name in READING:
+            os.environ["LEXLOOP_CACHE"] = cache
+            put("documents.reading.workers:_read_from", lambda _: _read_here)
+        for path, out in GROUPS[name].items():
+            put(path, out)
+        asking = Asking()
+        return [asking(question)[0] for question in questions]
 
 
-def _folders(sets: Sequence[str], data: Path | None) -> dict[str, Path]:
+def _read_here(
+    first: tuple[int, ...], file: Any, _pool: Any, limits: Any, found: list[Any], **_: Any
+) -> None:
+    """Read a file in this process, which is the one that a group was taken out of."""
+    data = read_file(file.path, file.sha256, limits)
+    read = read_bytes(data, file.name, limits, first)
+    found += [one for one in read if not isinstance(one, (Part, PageRead))]
+
+
+def _folders(sets: Sequence[str], data: Path | None, cases: Sequence[Path]) -> dict[str, Path]:
     """Where each set lies; those that are not there are told."""
     ours = {"sample": ROOT / "data", "altered": ROOT / "data" / "ll144"}
-    found = {name: ours.get(name) or (data or Path("data")) / name for name in sets}
+    named = [name for name in sets if name != "cases"]
+    found = {name: ours.get(name) or (data or Path("data")) / name for name in named}
+    if "cases" in sets:
+        found |= {f"cases of {path.resolve().parent.name}": path for path in cases}
     for name in [name for name, folder in found.items() if not folder.is_dir()]:
         print(f"{name} left out: there is no {found.pop(name)}; give --data or set LEXLOOP_DATA.")
     return found
@@ -396,7 +483,7 @@ def _questions(folders: Mapping[str, Path], made: Path) -> Iterator[Question]:
         corpus = made / name
         corpus.mkdir()
         by_kind: dict[str, list[Question]] = defaultdict(list)
-        for question in _SETS[name](folder, corpus):
+        for question in _SETS[name.partition(" ")[0]](folder, corpus):
             by_kind[question.kind].append(question)
         for kind, found in by_kind.items():
             most = _MOST.get(kind.partition(" ")[2], _ALTERED if name == "altered" else len(found))
@@ -480,6 +567,14 @@ def _altered(folder: Path, corpus: Path) -> Iterator[Question]:
             yield Question(f"{corpus.name} {name}", "", said, (text,), supported=supported)
 
 
+def _cases(folder: Path, corpus: Path) -> Iterator[Question]:
+    """Everyday questions on small documents, each with what its answer must say (``cases.py``)."""
+    for row in read_rows(folder / "cases.jsonl"):
+        *before, asked = row["turns"]
+        home = str(folder / row["folder"])
+        yield Question(corpus.name, home, asked, tuple(before), case=json.dumps(row))
+
+
 _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "gdpr": _probes,
     "us_cfr": _probes,
@@ -488,6 +583,7 @@ _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "conditionalqa": _guidance,
     "wice": _wice,
     "altered": _altered,
+    "cases": _cases,
 }
 
 
@@ -500,6 +596,8 @@ def figures_of(judge: CorrectnessJudge, asked: Question, said: Answered) -> dict
     """
     if asked.supported is not None:
         return {"right": float(said.passed == asked.supported)}
+    if asked.case:
+        return {"right": float(said.right), "wrong and passed": float(said.misleads)}
     found = {"silent": float(said.abstained)}
     if asked.reference is None and not asked.gold:
         return found

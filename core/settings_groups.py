@@ -402,12 +402,12 @@ class Least(NamedTuple):
 
 
 LEAST: Mapping[Care, Least] = {
-    "low": Least(0.25, 0.03, 0.35),
-    "normal": Least(0.4, 0.08, 0.5),
+    "low": Least(0.2, 0.03, 0.35),
+    "normal": Least(0.35, 0.08, 0.5),
     "high": Least(0.6, 0.2, 0.65),
 }
 """What is refused below p says that a wrong answer costs p / (1 - p) of what one that is missed
-does: a third, two thirds, half as much again."""
+does: a quarter, a good half, half as much again."""
 
 
 Rubrics = Literal["hardened", "published"]

@@ -332,13 +332,16 @@ class Pointed(TypedDict):
 
     ``chunks`` are those that hold the units, in the order of the text, some first where there are
     many. ``told`` is what code says of numbers that are not there and of the structure itself; the
-    numbers of its citations are 0. ``only`` says whether nothing else is asked.
+    numbers of its citations are 0. ``only`` says whether nothing else is asked. ``others`` are
+    sections about others than the question ``names``, of which nothing is an answer.
     """
 
     units: list[PointedUnit]
     chunks: list[str]
     told: list[StructureLine]
     only: bool
+    others: NotRequired[list[PointedUnit]]
+    names: NotRequired[list[str]]
 
 
 class Plan(TypedDict):

@@ -28,6 +28,7 @@ from lexloop.documents.structure.references import (
     find_references,
 )
 from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.exceptions import DEROGATING, NOT_APPLYING
 from lexloop.documents.text.tokens import term_set, tokenize, words
 
 PHRASE_CHARS = 120
@@ -231,12 +232,12 @@ _SHORT = re.compile(rf"or\W+(?P<form>[A-Z]{{2,9}})\b\W*{_MEANS}")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NEAR = 60
 _EXCEPTING = re.compile(
-    r"\b(?:derogat\w+|exception|notwithstanding|despite|abweichend|ausnahme|dérogation|exception"
-    r"|excepción|deroga|eccezione)\b[^.;]{0,60}$",
+    rf"\b(?:{DEROGATING}|despite|abweichend|ausnahme|dérogation|excepción|deroga|eccezione)\b"
+    r"[^.;]{0,60}$",
     re.IGNORECASE,
 )
 _EXCEPTED = re.compile(
-    r"[^.;:]{0,20}?\b(?:(?:shall|does|do|will)\s+not\s+apply|not\s+applicable|gilt\s+nicht"
+    rf"[^.;:]{{0,20}}?\b(?:{NOT_APPLYING}|gilt\s+nicht"
     r"|gelten\s+nicht|ne\s+s['’]applique(?:nt)?\s+pas|no\s+se\s+aplica(?:n|rá|rán)?"
     r"|non\s+si\s+applica(?:no)?)\b",
     re.IGNORECASE,

@@ -2,14 +2,15 @@
 
 It is ms-marco-MiniLM-L-12-v2. It reads both together, so it sees which words of a text answer
 which words of the question, as no comparison of two vectors does. That takes some milliseconds a
-text: let it read few, chosen by something quicker.
+text: let it read few, chosen by something quicker. Its own output orders texts. A second one, which
+``finetune.answers`` trains, says whether a text answers or is only near.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,25 @@ from lexloop.core.running import heed_deadline
 from lexloop.models.embedding import usable_threads
 from lexloop.models.minilm import TOKENIZER, genuine_folder
 
-SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
+SHA256 = "9b0f25129612887984fc766e5585ea55594554ac998955681617222f3b77d404"
 MOST_TOKENS = 256
 """The most word pieces of a question and a text together; the longer one is cut at its end."""
+_QUESTION_TOKENS = 128
+"""The most of them that are the question's; without a bound a long one would leave no text."""
 _CACHED = 2048
 _REINSTALL = "Install Lexloop again: its file data/reader/model.onnx is missing or damaged."
+
+
+class Readings(NamedTuple):
+    """What the reader makes of texts, log-odds of shape (texts,).
+
+    Args:
+        order: How near each is to an answer. Some +10 is one, some -11 is on another subject.
+        answers: Whether each answers.
+    """
+
+    order: NDArray[np.float32]
+    answers: NDArray[np.float32]
 
 
 class Reader:
@@ -54,20 +69,27 @@ class Reader:
         self._session = onnxruntime.InferenceSession(
             weights.read_bytes(), options, providers=["CPUExecutionProvider"]
         )
-        self._known: dict[tuple[str, str], float] = {}
+        self._known: dict[tuple[str, str], tuple[float, float]] = {}
 
-    def read(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how well each text answers a question, as a log-odd of shape (len(texts),).
-
-        Some +10 is a text that answers, some -11 one on another subject. What was read lately is
-        remembered.
+    def read(self, question: str, texts: Sequence[str]) -> Readings:
+        """Return how well each text answers a question. What was read lately is remembered.
 
         Raises:
             DeadlineExceeded: The time of the question is over.
         """
-        return np.array([self._score(question, text) for text in texts], dtype=np.float32)
+        question = self._bounded(question)
+        found = [self._score(question, text) for text in texts]
+        return Readings(*np.array(found, dtype=np.float32).reshape(-1, 2).T)
 
-    def _score(self, question: str, text: str) -> float:
+    def _bounded(self, question: str) -> str:
+        """Return the beginning of a question, at most ``_QUESTION_TOKENS`` word pieces long."""
+        if len(question) <= _QUESTION_TOKENS:  # a word piece has at least a character
+            return question
+        encoded = self._tokenizer.encode(question, add_special_tokens=False)
+        ends = [end for _, end in encoded.offsets]
+        return question[: ends[_QUESTION_TOKENS - 1]] if len(ends) > _QUESTION_TOKENS else question
+
+    def _score(self, question: str, text: str) -> tuple[float, float]:
         """Read one text alone: beside others the rounding of the weights would differ."""
         known = self._known.get((question, text))
         if known is None:
@@ -79,7 +101,8 @@ class Reader:
                 "token_type_ids": encoded.type_ids,
             }
             arrays = {name: np.array([row], dtype=np.int64) for name, row in fed.items()}
-            known = float(self._session.run(None, arrays)[0][0, 0])
+            order, answers = self._session.run(["logits", "answers"], arrays)
+            known = float(order[0, 0]), float(answers[0])
             if len(self._known) >= _CACHED:
                 self._known.clear()
             self._known[question, text] = known

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
+from lexloop.documents.text.exceptions import LIMITING
 from lexloop.documents.text.quantities import UNITS, dates, number_of
 from lexloop.documents.text.tokens import tokenize
 
@@ -69,6 +71,15 @@ _READ = re.compile(
     ),
     re.IGNORECASE,
 )
+CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
+_MOST_UNSAID = 0.5
+"""The share of the terms of a condition that a sentence may hold without saying it."""
+_ASIDES = frozenset(
+    "the a an each every any either neither other another his her its their also then not".split()
+)
+"""Words between who acts and the verb, or before them, that say nothing of either."""
+_JOINED = 4
+"""The most words from one who acts to the next that is joined with him."""
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
 _WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d+(?:[.,]\d+)*")
 _SUBJECT = re.compile(
@@ -147,7 +158,8 @@ def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str
         return []
     parties, known = parties_of(evidence), _flat(evidence)
     near = [one for one in laid if one.share == best]
-    return min(([*_changes(one, parties, known)] for one in near), key=len)
+    added = added_restrictions(claim, [*map(_terms, sentences)], copied=True)
+    return [*min(([*_changes(one, parties, known)] for one in near), key=len), *added]
 
 
 def contradictions(one: str, other: str) -> list[str]:
@@ -159,7 +171,8 @@ def contradictions(one: str, other: str) -> list[str]:
     if laid.share < LIKE:
         return []
     changes = _changes(laid, parties_of(f"{one}\n{other}"), _flat(other))
-    if found := [*changes] or [*_denied(laid)] or [*_days(one, other)]:
+    added = added_restrictions(one, [frozenset(tokenize(other))], copied=True)
+    if found := [*changes, *added] or [*_denied(laid)] or [*_days(one, other)]:
         return found
     return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(one, other)) else []
 
@@ -205,10 +218,13 @@ def _exchanged(was: Sequence[Word], now: Sequence[Word], around: Sequence[Word])
 
 
 def _added(was: Sequence[Word], now: Sequence[Word], known: str) -> Iterator[str]:
-    """Yield what a claim puts in that restricts it, and stands nowhere in the evidence."""
+    """Yield an "only" or an ordinal that a claim puts in, and that stands nowhere in the evidence.
+
+    Other restrictions are told by ``added_restrictions``.
+    """
     held = {word.kind for word in was}
     for place, word in enumerate(now):
-        if word.kind in _ADDED - held:
+        if word.kind in _ADDED - held and (word.kind == "ordinal" or word.means == "only"):
             said = " ".join(one.said for one in now[place:])
             if said not in known:
                 yield f"it adds “{said}”"
@@ -238,6 +254,94 @@ def _party(was: Sequence[Word], now: Sequence[Word], parties: Set[str]) -> Itera
         yield f"it says “{said}”, where there is “{there}”"
 
 
+def added_restrictions(
+    claim: str, terms: Sequence[Set[str]], *, copied: bool = False
+) -> Iterator[str]:
+    """Yield the exceptions and conditions of a claim that no sentence has the words of.
+
+    Args:
+        claim: A claim.
+        terms: The search terms of each sentence that may bear it out.
+        copied: Whether it is a copy of one. In other words "when" and "if" may tell what holds.
+    """
+    for clause in CLAUSE.split(claim):
+        spoken = read_words(clause)
+        places = [n for n, word in enumerate(spoken) if word.kind == "restriction"]
+        for place, end in pairwise([*places, len(spoken)]):
+            if not (copied or LIMITING.search(spoken[place].said)):
+                continue
+            said = " ".join(word.said for word in spoken[place:end])
+            own = frozenset(tokenize(" ".join(word.said for word in spoken[place + 1 : end])))
+            if own and max(len(own & held) for held in terms) <= len(own) * _MOST_UNSAID:
+                yield f"it adds “{said}”"
+
+
+def exchanged_junctions(claim: str, sentences: Sequence[str]) -> Iterator[str]:
+    """Yield an "and" of a claim for an "or" between the same words in all sentences, and reverse.
+
+    A negation makes one of the other: nothing is told then.
+    """
+    ours = dict(_junctions(claim))
+    found = [dict(_junctions(sentence)) for sentence in sentences]
+    for around, joint in ours.items():
+        theirs = {one[around] for one in found if around in one}
+        if theirs and joint not in theirs:
+            yield f"it says “{joint}”, where there is “{min(theirs)}”"
+
+
+def _junctions(text: str) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the two terms around each "and" and "or" of a text that denies nothing."""
+    spoken = read_words(text)
+    if any(word.said in NEGATORS or word.means == "forbidden" for word in spoken):
+        return
+    for place, word in enumerate(spoken):
+        if word.kind == "junction":
+            before, behind = spoken[:place], spoken[place + 1 :]
+            left = next((one for w in reversed(before) for one in tokenize(w.said)), "")
+            right = next((one for w in behind for one in tokenize(w.said)), "")
+            yield frozenset((left, right)), word.means
+
+
+def other_actors(claim: str, sentences: Sequence[str], parties: Set[str]) -> Iterator[str]:
+    """Yield a party of which a claim says what all sentences that say it say of another."""
+    ours, theirs = _acting(claim, parties), [_acting(one, parties) for one in sentences]
+    for does in ours.keys() & {verb for one in theirs for verb in one}:
+        there = frozenset().union(*(one.get(does, frozenset()) for one in theirs))
+        if ours[does].isdisjoint(there):
+            yield f"it says of “{min(ours[does])}” what is said of “{min(there)}”"
+
+
+def _acting(text: str, parties: Set[str]) -> dict[str, frozenset[str]]:
+    """Return who does what in a text: by the term of each verb, the parties before it.
+
+    Of the passive it is who stands behind "by". Those that "and" or "or" join do the same.
+    """
+    found: dict[str, frozenset[str]] = {}
+    spoken = [w for w in read_words(text) if w.said not in _ASIDES]
+    terms = ["" if w.kind else next(iter(tokenize(w.said)), "") for w in spoken]
+    following = ""  # what the next party does
+    near = len(spoken)  # where it stands
+    for place in range(len(spoken) - 1, -1, -1):
+        if terms[place] not in parties:
+            continue
+        behind = place + 1
+        while behind < len(spoken) and spoken[behind].kind == "modal":
+            behind += 1
+        verb = terms[behind] if behind < len(spoken) else ""
+        if spoken[place - 1 : place] and spoken[place - 1].said == "by":
+            verb = terms[place - 2] if place > 1 else ""
+        elif {w.said for w in spoken[behind + 1 : behind + 2]} == {"by"}:
+            verb = ""  # the passive: nothing acts
+        elif near == place + 1:
+            verb = following  # "employment agency" is one
+        elif {w.kind for w in spoken[place + 1 : place + 2]} == {"junction"}:
+            verb = following if near - place <= _JOINED else ""
+        following, near = verb, place
+        if verb:
+            found[verb] = found.get(verb, frozenset()) | {terms[place]}
+    return found
+
+
 def restriction_left_out(claim: str, sentence: str) -> str:
     """Return the words of a sentence that restrict it and that its copy does without.
 
@@ -260,6 +364,11 @@ def restriction_left_out(claim: str, sentence: str) -> str:
         if places and (first or len(was) <= one.shared) and one.shared >= LIKE * rest:
             return " ".join(word.said for word in was[places[0] :])
     return ""
+
+
+@lru_cache(maxsize=1 << 10)
+def _terms(sentence: str) -> frozenset[str]:
+    return frozenset(tokenize(sentence))
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,6 @@ _FORMAL = frozenset(AUXILIARY.split("|")) | frozenset(
     with""".split()
 )
 _POLAR = re.compile(rf"(?:{AUXILIARY})\b", re.IGNORECASE)
-_OR = re.compile(r"\bor\b", re.IGNORECASE)
 _ANSWER = re.compile(r"A(?:nswer)?\s*:", re.IGNORECASE)
 _CLOSING = "\"'”’»)]*_ \n"
 _BLANK = re.compile(r"_{3,}\W*$")
@@ -102,7 +102,7 @@ class _Asked:
         self._content = _content(asked.text)
         # "is it allowed?" and "who pays, you or I?" are answered in their own words
         polar = any(_POLAR.match(part["text"]) for part in asked.parts)
-        self._open = opens_like_asking(asked.text) and not polar and not _OR.search(asked.text)
+        self._open = opens_like_asking(asked.text) and not polar and "or" not in words(asked.text)
 
     def is_all_of(self, said: Statement) -> bool:
         """Return whether a statement is a question, or has no word that tells more than this one.
@@ -127,6 +127,7 @@ class _Asked:
         return not added and (self._open or opens_like_asking(text))
 
 
+@lru_cache(maxsize=1 << 10)
 def _content(text: str) -> frozenset[str]:
     """Return the terms of a text, and its words that tell without being one: "not", "you"."""
     return frozenset(tokenize(text)).union((STOP_WORDS - _FORMAL).intersection(words(text)))

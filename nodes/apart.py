@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 from lexloop.documents.structure.references import find_references, loose_numbers
 from lexloop.documents.text.quantities import MONTHS, TIMES, dates
-from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize
+from lexloop.documents.text.tokens import PIECE, STOP_WORDS, term_set, tokenize
 from lexloop.nodes.heads import NUMBERED, Heads
 from lexloop.store.view import View
 
 _LONG = 4
 """The digits of a number that is a name where no document shows it."""
+_NEAR = 120
+"""How many characters before a number or a file's name say what it is."""
 _FEW, _TITLES, _READ = 200, 2_000, 20
 """The most documents that are searched for a day, for a word of a title, and for a party."""
 _IDENTIFIER = re.compile(
@@ -31,7 +33,6 @@ _COUNTED = re.compile(
 )
 """What stands behind a number that counts something, or is a time."""
 _LETTERED = re.compile(r"[A-Za-z]+(?:[-/]\w|\d\d)")
-_YEAR = re.compile(r"(?:1[6-9]|20)\d\d$")
 _NOUN = re.compile(
     r"(?:(?P<det>the|this|that|our|my|your|an?)\s+)?(?P<noun>[^\W\d_][\w'’-]{0,60})\s++$", re.I
 )
@@ -43,7 +44,6 @@ _FILE = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.(?P<suffix>[A-Za-z]\w{1,4})\b")
 _WORD = re.compile(r"\s+(?P<word>\w+)")
 _THE = re.compile(r"\b(?:the|this|that|our|my|your)(?=\s+(?P<words>\w+(?:[\s-]+\w+){0,3}))", re.I)
 _ADJECTIVE = re.compile(rf"\b(?!(?:{'|'.join(sorted(STOP_WORDS))})\b)\w+\s+$", re.IGNORECASE)
-_OWNED = re.compile(r"['’]s\s+")
 _OR = r"(?:and|or|with|to|und|et|e|y)\s\s*+"
 _JOINED = re.compile(rf"\s*+(?:,\s*+(?:{_OR})?|{_OR})", re.IGNORECASE)
 _MONTHS = "|".join(MONTHS)
@@ -114,7 +114,7 @@ def _files(text: str, heads: Heads) -> Iterator[_Mark]:
         of = [name for name in heads.titles if before.endswith((f" {name}".lower(), _last(name)))]
         longest = max((len(name) for name in map(_last, of)), default=0) - 1
         begin = min(found.start(), found.end() - longest)
-        lead = _LED.search(text, 0, begin)
+        lead = _before(_LED, text, begin)
         said = text[lead.start() if lead else begin : found.end()]
         yield _Mark(frozenset(of), found.group(), said, "" if lead else "it")
 
@@ -132,7 +132,7 @@ def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
     for found in _IDENTIFIER.finditer(text):
         if any(found.start("id") in span for span in taken):
             continue
-        noun = _NOUN.search(text, 0, found.start())
+        noun = _before(_NOUN, text, found.start())
         goes_on = last >= 0 and _JOINED.fullmatch(text, last, found.start()) is not None
         if not goes_on and not _is_name(text, found, noun, heads):
             continue
@@ -140,12 +140,12 @@ def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
         written = found["id"]
         of = heads.with_id(written)
         others = heads.holding(written) - of
-        if (others and not heads.are_alike(of, others)) or (not of and _YEAR.match(written)):
+        if (others and not heads.are_alike(of, others)) or (not of and _is_year(written)):
             continue
         said, instead = found.group(), "this document"
         if noun and noun["noun"].lower() not in STOP_WORDS:
             said = text[noun.start() : found.end()]
-            whole = noun["det"] or not _ADJECTIVE.search(text, 0, noun.start())
+            whole = noun["det"] or not _before(_ADJECTIVE, text, noun.start())
             instead = f"{noun['det'] or 'the'} {noun['noun']}" if whole else noun["noun"]
         # a number that stands in a document's text alone may be one of several there
         yield _Mark(of, written, said if heads.are_called(of, written) else "", instead)
@@ -161,12 +161,21 @@ def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads:
         return False
     if heads.names_so(noun["noun"]):
         return True
-    if not written.isdigit() or len(written) < _LONG or _YEAR.match(written):
+    if not written.isdigit() or len(written) < _LONG or _is_year(written):
         return False
     behind = _WORD.match(text, found.end())
     ends = behind is None or behind["word"].lower() in STOP_WORDS
-    before = text[: noun.start()]
-    return _DOES.search(before) is not None or (ends and _OF.search(before) is not None)
+    does, of = (_before(pattern, text, noun.start()) for pattern in (_DOES, _OF))
+    return does is not None or (ends and of is not None)
+
+
+def _before(pattern: re.Pattern[str], text: str, end: int) -> re.Match[str] | None:
+    """Return what a pattern finds right before a place; it looks no further back than it must."""
+    return pattern.search(text, max(0, end - _NEAR), end)
+
+
+def _is_year(written: str) -> bool:
+    return written.isdecimal() and 1600 <= int(written) < 2100
 
 
 def _days(text: str, heads: Heads) -> Iterator[_Mark]:
@@ -209,7 +218,7 @@ def _parties(text: str, heads: Heads) -> Iterator[_Mark]:
 
 
 def _words_of(found: re.Match[str]) -> Iterator[re.Match[str]]:
-    return re.compile(r"[^\W_]+").finditer(found.string, *found.span("words"))
+    return PIECE.finditer(found.string, *found.span("words"))
 
 
 def _outside(
@@ -220,7 +229,7 @@ def _outside(
     That is "of the ferry", and "ferry's" of "the ferry's licensee".
     """
     end = phrase[-1].end()
-    if owned := _OWNED.match(text, end):
-        return text[phrase[0].start() : owned.end()], ""
+    if text.startswith(("'s ", "’s "), end):
+        return text[phrase[0].start() : end + len("'s ")], ""
     lead = _BEHIND.search(text, 0, found.start())
     return (text[lead.start() : end], "") if lead and telling else ("", "")

@@ -1,7 +1,6 @@
 """classify: the question of this turn, how complex it is, and so how much it may retrieve."""
 
 import io
-import re
 import zipfile
 import zlib
 from collections import Counter
@@ -22,6 +21,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import PlanSettings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Plan
+from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.context import Context
 from lexloop.nodes.question import parse
@@ -33,11 +33,10 @@ FAMILIES = ("word", "char", "frame")
 N_MEASURES = 30
 N_PAIRED = N_MEASURES + N_MEASURES * (N_MEASURES - 1) // 2
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
 _START, _END, _CONTENT = "<s>", "</s>", "_"
-_QUESTION_WORDS = frozenset(_TOKEN.findall("how what when where which who whom whose why"))
+_QUESTION_WORDS = frozenset(WORD_OR_SIGN.findall("how what when where which who whom whose why"))
 _FRAME_WORDS = _QUESTION_WORDS | frozenset(
-    _TOKEN.findall("""
+    WORD_OR_SIGN.findall("""
     a about after against all also among an and any are as at be been before being between both
     by can clarify compare could define definition describe detail details did discuss do does
     during each elaborate explain for from give had has have he her here i identify if impact
@@ -100,7 +99,7 @@ def bags(text: str) -> dict[str, Bag]:
         counts 1 + ln(count), shape (n,).
     """
     lowered = text[:MAX_CHARS].lower()
-    tokens = _TOKEN.findall(lowered)
+    tokens = WORD_OR_SIGN.findall(lowered)
     return {
         "word": _bag(_grams([_START, *tokens, _END], 1, 2)),
         "char": _bag(_char_grams(lowered)),
@@ -115,8 +114,8 @@ def measures(text: str) -> NDArray[np.float64]:
     marks.
     """
     text = text[:MAX_CHARS]
-    cased = _TOKEN.findall(text)
-    tokens = _TOKEN.findall(text.lower())
+    cased = WORD_OR_SIGN.findall(text)
+    tokens = WORD_OR_SIGN.findall(text.lower())
     words = [token for token in tokens if token.isalnum()]
     n_tokens, counts = len(tokens), Counter(tokens)
     ands, commas = counts["and"], counts[","]

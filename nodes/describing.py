@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, ParsedQuestion
-from lexloop.documents.text.tokens import STOP_WORDS, term_set
+from lexloop.documents.text.tokens import COMPOUND_WORD, PIECE, STOP_WORDS, term_set
 from lexloop.nodes.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
 from lexloop.nodes.question import ASKING, AUXILIARY
 from lexloop.nodes.relevance import coverage
@@ -88,9 +88,6 @@ _LEAD = re.compile(
 )
 _BESIDE = re.compile(r"\b(?:an?|any|are|for|of|with|without)\s+$", re.IGNORECASE)
 _NOUN = re.compile(r"\s+(?P<word>[a-z]{3,})")
-_END = re.compile(r"\s*(?:[?.!]|$)")
-_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
-_LETTERS = re.compile(r"[^\W_]+")
 _ACRONYM = re.compile(r"[A-Z]{3,}\b|[A-Z]{3,}v?\d")
 _VERSION = re.compile(r"(?<=[a-z]{2})v?\d+$")
 
@@ -158,7 +155,7 @@ def _is_said_beside(name: str, of: Set[str], documents: View) -> bool:
 
 
 def _words(text: str) -> str:
-    return " ".join(_WORD.findall(folded(text).lower()))
+    return " ".join(COMPOUND_WORD.findall(folded(text).lower()))
 
 
 def unnamed(text: str, titles: Mapping[str, str]) -> str:
@@ -185,7 +182,7 @@ def unnamed(text: str, titles: Mapping[str, str]) -> str:
         noun = _NOUN.match(text, end)
         if by and not before.strip():
             at = len(text) - len(text[end:].lstrip(" ,"))
-        elif by and _END.match(text, end):
+        elif by and text[end:].lstrip()[:1] in ("", "?", ".", "!"):
             before, at = before.rstrip(), end
         elif noun and noun["word"] not in STOP_WORDS and _BESIDE.search(text, 0, start):
             at = noun.start("word")
@@ -225,7 +222,7 @@ def is_name(name: str, document: str, title: str) -> bool:
             return True
     short = acronyms_of(title) if _kind(title) else frozenset[str]()
     if _ACRONYM.match(name):
-        stem = {w for w in _LETTERS.findall(Path(document).stem.lower()) if w.isalpha() and w[2:]}
+        stem = {w for w in PIECE.findall(Path(document).stem.lower()) if w.isalpha() and w[2:]}
         short |= stem if len(stem) == 1 else set()
     least = 2 if len(telling) < len(words) else 3
     return any(len(word) >= least and word in short for word in telling)
@@ -233,14 +230,14 @@ def is_name(name: str, document: str, title: str) -> bool:
 
 def _joined(name: str) -> str:
     """Return several words as one, in small letters; "" for one word."""
-    words = _LETTERS.findall(name.lower())
+    words = PIECE.findall(name.lower())
     return "".join(words) if len(words) > 1 else ""
 
 
 @lru_cache(maxsize=1 << 13)
 def _spelled(document: str, apart: bool) -> frozenset[str]:
     """Return the words of a file's name; and unless they stand apart, those in a row as one."""
-    words = _LETTERS.findall(folded(Path(document).stem).lower())
+    words = PIECE.findall(folded(Path(document).stem).lower())
     rows = range(1, 2 if apart else len(words) + 1)
     found = ("".join(words[at : at + many]) for many in rows for at in range(len(words)))
     return frozenset(one for one in found if one.isalpha() and len(one) >= _LEAST_LETTERS)
@@ -249,19 +246,19 @@ def _spelled(document: str, apart: bool) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def _words_of_name(name: str) -> tuple[str, ...]:
     """Return the words of a name that tell something, in small letters, without their version."""
-    words = (_VERSION.sub("", word.lower()) for word in _LETTERS.findall(name))
+    words = (_VERSION.sub("", word.lower()) for word in PIECE.findall(name))
     return tuple(word for word in words if word not in STOP_WORDS | {"version"})
 
 
 @lru_cache(maxsize=1 << 13)
 def _plain_title(title: str) -> str:
     """Return the words of a title in small letters, between blanks, without stop words."""
-    words = (word for word in _WORD.findall(folded(title).lower()) if word not in STOP_WORDS)
-    return f" {' '.join(words)} "
+    words = COMPOUND_WORD.findall(folded(title).lower())
+    return f" {' '.join(word for word in words if word not in STOP_WORDS)} "
 
 
 @lru_cache(maxsize=1 << 13)
 def _kind(title: str, name: str = "") -> str:
     """Return the word by which a document calls itself; "" where none is known."""
-    words = [word.lower() for word in _LETTERS.findall(f"{title} {name}")]
+    words = [word.lower() for word in PIECE.findall(f"{title} {name}")]
     return next((word for word in words if word in KINDS), "")

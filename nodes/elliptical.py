@@ -29,7 +29,7 @@ _AGAIN = re.compile(
     r"|(?:once|one) more(?: time)?|again|come again)(?: (?:once more|again|please))*\W*",
     re.IGNORECASE,
 )
-_OTHER = re.compile(r"(?:the |an)other(?: one)?\W*", re.IGNORECASE)
+_OTHERS = ("the other", "another", "the other one", "another one")
 _QUESTION_WORD = re.compile(rf"(?P<asked>{ELLIPSIS}|who|what|which)\W*", re.IGNORECASE)
 _IF_NOT = re.compile(
     r"(?:what )?if (?:not|(?:it|they|he|she|we|you|i) \w+(?: not|n['’]t))\W*",
@@ -114,7 +114,7 @@ def completed(said: str, before: Sequence[str], embed: Embed | None = None) -> s
     said = _MEANT.sub(r"I mean \1", said)
     correcting = _CORRECTING.match(said)
     rest = said[correcting.end() if correcting else 0 :]
-    if correcting and _OTHER.fullmatch(rest):
+    if correcting and rest.lower().strip(" .,;:?!") in _OTHERS:
         return next((one for one in before[-2::-1] if one != before[-1]), None)
     question = before[-1].rstrip(" ?.!")
     lead = found[0] if (found := _LEAD.match(question)) else ""

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from lexloop.core.folding import folded, narrowed
 from lexloop.documents.text.parties import parties_of
-from lexloop.documents.text.tokens import term_set
+from lexloop.documents.text.tokens import PIECE, term_set
 from lexloop.store.view import View
 
 _OPENING, _FEW, _READ = 1_500, 200, 20
@@ -14,7 +14,6 @@ _OPENING, _FEW, _READ = 1_500, 200, 20
 number, and the most that are read for how they use a noun."""
 NUMBERED = r"(?:numbers?\s|nos?\b\.?|nr\b\.?|nº|n°|№|#)\s*"
 """The sign before a number that is a name."""
-_PIECE = re.compile(r"[^\W_]+")
 
 
 class Heads:
@@ -42,7 +41,7 @@ class Heads:
         return frozenset(name for name, text in texts if has(text))
 
     def _few(self, written: str) -> Sequence[str]:
-        longest = max(_PIECE.findall(written), key=len)
+        longest = max(PIECE.findall(written), key=len)
         return self._view.having([longest])[:_FEW]
 
     def having(self, word: str) -> frozenset[str]:
@@ -95,7 +94,7 @@ def of_one_form(title: str, other: str) -> bool:
 
 @lru_cache(maxsize=1 << 13)
 def _called(called: str) -> frozenset[str]:
-    return term_set(" ".join(_PIECE.findall(folded(called))))
+    return term_set(" ".join(PIECE.findall(folded(called))))
 
 
 @lru_cache(maxsize=64)

@@ -30,6 +30,8 @@ from lexloop.core.types import (
 from lexloop.nodes.context import Context
 from lexloop.nodes.parties import parties_asked
 from lexloop.nodes.pointing import point, unit_at
+from lexloop.nodes.rows import rows_asked
+from lexloop.nodes.sections import other_sections
 from lexloop.store.view import View
 
 Scores = dict[str, float]
@@ -302,7 +304,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
         scores = settings.fusion.host_scores
         metadata = backend.metadata(set(found.documents.values()))
         hosts = {name: host_score(of, scores) for name, of in metadata.items()}
-    pointed = parties_asked(parsed, backend) or point(parsed["pointing"], backend)
+    pointed = _pointed(parsed, backend)
     best = _best(backend, found, fuse(found, settings.fusion, hosts), hosts, limit)
     terms = [part["term"] for part in parsed["parts"] if part["term"]]
     if strategy == "whole":
@@ -310,6 +312,16 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     best = _first(backend, backend.defining(terms), DEFINING, best)
     best = _first(backend, _chunks_of(pointed, best), POINTED, best)
     return {"candidates": best, "pointed": pointed}
+
+
+def _pointed(parsed: ParsedQuestion, backend: View) -> Pointed:
+    """Return what a question asks for by name or number: parties, rows of tables, provisions."""
+    told = parties_asked(parsed, backend) or rows_asked(parsed, backend)
+    pointed = told or point(parsed["pointing"], backend)
+    if pointed["units"] or pointed["told"]:
+        return pointed
+    others, names = other_sections(parsed["text"], backend)
+    return {**pointed, "others": others, "names": names} if others else pointed
 
 
 def _found(

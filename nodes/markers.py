@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from lexloop.documents.text.tokens import sentence_spans
+from lexloop.documents.text.tokens import LIST_ITEM, sentence_spans
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")
@@ -16,7 +16,6 @@ _EMPHASIS = re.compile(r"\*\*|__")
 _ORDINAL = re.compile(
     r"(?:^(?:[^\S\n]|[>#|*_-])*|[.:;,](?:\s+(?:and|or))?\s+)(\(?(\d{1,2})[.)])(?=\s)", re.MULTILINE
 )
-LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:#{1,6}\s[^\n]*[^\s.!?]|(\*\*|__)[^.!?\n]+\1)\s*")
 _FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*\n")
 _BRACKETED = re.compile(r"\[[\s\d,]*\]")

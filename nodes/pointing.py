@@ -33,7 +33,7 @@ from lexloop.documents.structure.telling import (
 )
 from lexloop.documents.structure.tree import ITEMS, Missing, Tree
 from lexloop.documents.text.quantities import NUMBERS
-from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize
+from lexloop.documents.text.tokens import COMPOUND_WORD, STOP_WORDS, term_set, tokenize
 from lexloop.store.view import View
 
 _POINTING = frozenset(
@@ -69,7 +69,6 @@ _CALLED = re.compile(
 _SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
 _UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
-_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
 RUN = re.compile(r"[A-Z]\w{0,99}(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
 _OTHERWISE_NAMED = frozenset(
     """charter treaty convention constitution directive protocol declaration covenant""".split()
@@ -291,7 +290,7 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
     """
     if len(titles) < 2:
         return []
-    asked = {word.lower() for word in _WORD.findall(question)} - STOP_WORDS - STRUCTURAL
+    asked = {word.lower() for word in COMPOUND_WORD.findall(question)} - STOP_WORDS - STRUCTURAL
     asked |= {part for word in asked for part in re.split(r"[.\-/]", word) if len(part) > 2}
     known = {name: asked & words_of(name, title) for name, title in titles.items()}
     common = set.intersection(*known.values())

@@ -54,7 +54,6 @@ _THING = re.compile(
     r"[\w-]+",
     re.IGNORECASE,
 )
-_PEOPLE = re.compile(r"^who\b", re.IGNORECASE)
 
 
 def leans(part: str) -> bool:
@@ -77,7 +76,7 @@ def standing_alone(part: str, first: str) -> str:
     if topic and _PRONOUN.search(bare):
         return _PRONOUN.sub(lambda _: topic["topic"].strip(), bare, count=1)
     things = dict.fromkeys(_THING.findall(first))
-    if len(things) == 1 and _PRONOUN.search(bare) and not _PEOPLE.match(first):
+    if len(things) == 1 and _PRONOUN.search(bare) and first.lower().split()[:1] != ["who"]:
         return _PRONOUN.sub(lambda _: next(iter(things)), bare, count=1)
     return _joined(bare, first)
 
@@ -133,7 +132,6 @@ _PREAMBLES = [
         r"\s*(?:about|if)?\s*",
     )
 ]
-_LONG_WORD = re.compile(r"\w{3,}")
 _FILLER = (
     r"(?:(?:anyway|so|but|well|now|quickly|also|please|then|actually|tell me|say|my question"
     rf"(?: is)?)\b[\s,:]*+){{0,8}}{IF_SO}"
@@ -424,7 +422,7 @@ def without_preamble(sentence: str, least: int = 2) -> str:
     text = sentence.strip()
     for pattern in _PREAMBLES * 2:
         shorter = pattern.sub("", text, count=1)
-        if shorter != text and len(_LONG_WORD.findall(shorter)) >= least:
+        if shorter != text and sum(len(word) > 2 for word in words(shorter)) >= least:
             text = shorter
     return text
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.statements import Statement
-from lexloop.models.reader import load_reader
+from lexloop.models.reader import Readings, load_reader
 from lexloop.nodes.question import without_context
 from lexloop.nodes.relevance import Sources
 
@@ -39,8 +39,8 @@ class Stated(NamedTuple):
 
 def reads(
     question: str, stated: Sequence[Stated], scores: NDArray[np.float32], sources: TitledSources
-) -> NDArray[np.float32]:
-    """Return how well statements answer a question, as log-odds of shape (len(stated),).
+) -> Readings:
+    """Return how well statements answer a question.
 
     The best are read. The others are taken to answer no better than the worst of these. Where all
     documents are in other languages than English all are 0: the reader reads no other.
@@ -53,14 +53,15 @@ def reads(
     """
     languages = sources.languages()
     if not stated or (languages and "English" not in languages):
-        return np.zeros(len(stated), dtype=np.float32)
+        return Readings(*np.zeros((2, len(stated)), dtype=np.float32))
     best = np.argsort(-scores, kind="stable")[:SHORTLIST]
     # what a question leans on is shared by all that stands around its answer
     question = without_context(question)
     found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
-    logits = np.full(len(stated), found.min(), dtype=np.float32)
-    logits[best] = found
-    return logits
+    every = Readings(*(np.full(len(stated), one.min(), dtype=np.float32) for one in found))
+    for whole, read in zip(every, found, strict=True):
+        whole[best] = read
+    return every
 
 
 def _in_place(stated: Stated, sources: TitledSources) -> str:

@@ -12,7 +12,16 @@ from lexloop.core.errors import DataError
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
-from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion
+from lexloop.core.types import (
+    BESIDE,
+    DEFINING,
+    FOLLOWED,
+    POINTED,
+    Candidate,
+    ParsedQuestion,
+    Pointed,
+    PointedUnit,
+)
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
@@ -26,6 +35,8 @@ _BROADER = 2
 """The factor by which a retry that broadens raises the number of passages."""
 _HANDED_ON = 2
 """Passages beside the k that are there for what one of these hands on to."""
+_BLANKS = 4
+"""How many blanks a chunk may have behind the section that it is in."""
 _DOCUMENTS = 8
 """The most documents of which each has a passage."""
 
@@ -49,6 +60,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
         pool = [one for one in pool if one["document"] in inside]
     if strategy == "operative":
         pool = [one for one in pool if not one.get("supporting")]
+    pool = _of_what_is_named(pool, state.get("pointed"))
     ranked = preferred(reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     scored = {c["id"]: c for c in ranked}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
@@ -72,6 +84,17 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
         taken += beside(of_each_document(taken, ranked))
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
+
+
+def _of_what_is_named(pool: list[Candidate], pointed: Pointed | None) -> list[Candidate]:
+    """Return candidates without those of sections about others than the question names."""
+    others = pointed.get("others", []) if pointed else []
+    return [one for one in pool if not any(_lies_in(one, unit) for unit in others)] or pool
+
+
+def _lies_in(candidate: Candidate, unit: PointedUnit) -> bool:
+    inside = unit["start"] <= candidate["start"] and candidate["end"] <= unit["end"] + _BLANKS
+    return inside and candidate["document"] == unit["document"]
 
 
 def preferred(ranked: list[Candidate], called: Collection[str]) -> list[Candidate]:
@@ -244,7 +267,7 @@ class FeatureReranker:
         operative = [i for i in places if not candidates[i].get("supporting")]
         if places := operative or places:
             stated = [_stated(candidates[i], best[i]) for i in places]
-            read = READ * reads(asked.text, stated, total[places], self._sources)
+            read = READ * reads(asked.text, stated, total[places], self._sources).order
             total += read.min()
             total[places] += read - read.min()
         found: list[float] = total.tolist()

@@ -18,7 +18,6 @@ UNSCORED: Evaluation = {
 }
 """The evaluation of what nobody scored."""
 _MOST_NAMES = 5
-_COUNTS = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
 _ASKS = re.compile(rf"\?\s*$|^\W*(?:{WH})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _PLEASANT = frozenset(
@@ -76,7 +75,8 @@ def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
     known = unmarked(", ".join([*names[:_MOST_NAMES], *more]))
     offered = _OFFERED.format(kind=kind, known=known)
     opening = {reply: set(opens.split()) for reply, opens in _OPENS.items()}
-    if words and words <= _PLEASANT.union(*opening.values()) and not _COUNTS.search(said):
+    counts = "how" in words and not words.isdisjoint({"many", "much"})
+    if words and words <= _PLEASANT.union(*opening.values()) and not counts:
         greeting, *_ = opening.values()
         if _ASKS.search(said) and words.isdisjoint({"you", *greeting}):
             return ""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.chunkers import Chunker
+from lexloop.documents.chunks.long_tables import LongTable, head_of, long_tables_of
 from lexloop.documents.chunks.statements import Statement, statements_of_chunks
 from lexloop.documents.document import Document
 from lexloop.documents.reading.source import Loaded
@@ -175,14 +176,16 @@ class _Slab:
 
     def taken(self, made: PreparedDocument) -> PreparedDocument:
         """Return a document whose vectors are there, or will be after ``embed``."""
-        return replace(
-            made, chunks=[held if len(held.vectors) else self._begun(held) for held in made.chunks]
-        )
+        if all(len(held.vectors) for held in made.chunks):
+            return made
+        tables = long_tables_of(made.document)
+        chunks = [h if len(h.vectors) else self._begun(h, tables) for h in made.chunks]
+        return replace(made, chunks=chunks)
 
-    def _begun(self, held: PreparedChunk) -> PreparedChunk:
+    def _begun(self, held: PreparedChunk, tables: Sequence[LongTable]) -> PreparedChunk:
         """Return a chunk with its known vectors; room for the others waits to be filled."""
         tools, known = self._tools, self._known
-        windows, late = windows_of(held, tools), isinstance(tools.embedder, TokenEmbedder)
+        windows, late = windows_of(held, tools, tables), isinstance(tools.embedder, TokenEmbedder)
         marks = window_marks(windows)
         vectors = np.zeros((len(windows), tools.embedder.dimension), dtype=np.float16)
         codes = [_NONE] * len(windows) if tools.recipe.tokens else []
@@ -215,32 +218,48 @@ class _Slab:
 
         embedder = self._tools.embedder
         if self._wholes and isinstance(embedder, TokenEmbedder):
-            wanted = [[*one.parts.values()] for one in self._wholes]
-            made = embedder.encode_tokens([one.text for one in self._wholes], wanted, progress)
-            for one, vector, code, parts in zip(self._wholes, *made, strict=True):
-                one.vectors[one.place] = vector
-                one.vectors[list(one.parts)] = parts
-                if one.codes:
-                    one.codes[one.place] = code
+            each = _each(self._wholes)
+            made = embedder.encode_tokens(
+                [text for text, _ in each], [parts for _, parts in each], progress
+            )
+            for alike, vector, code, parts in zip(each.values(), *made, strict=True):
+                for one in alike:
+                    one.vectors[one.place] = vector
+                    one.vectors[list(one.parts)] = parts
+                    if one.codes:
+                        one.codes[one.place] = code
             self._done += len(self._wholes)
         if self._rest:
-            rows = embedder.encode([one.text for one in self._rest], progress)
-            for one, vector in zip(self._rest, rows, strict=True):
-                one.vectors[one.place] = vector
+            each = _each(self._rest)
+            rows = embedder.encode([text for text, _ in each], progress)
+            for alike, vector in zip(each.values(), rows, strict=True):
+                for one in alike:
+                    one.vectors[one.place] = vector
             self._done += len(self._rest)
         self._wholes, self._rest = [], []
 
 
-def windows_of(held: PreparedChunk, tools: Tools) -> list[Window]:
+def _each(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], list[_Waiting]]:
+    """Return what waits by its text and parts: what is alike is embedded once."""
+    found = defaultdict[tuple[str, tuple[Spans, ...]], list[_Waiting]](list)
+    for one in waiting:
+        found[one.text, tuple(one.parts.values())].append(one)
+    return found
+
+
+def windows_of(held: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = ()) -> list[Window]:
     """Return what of a chunk has a vector: the whole, then each of its statements if several.
 
     All is folded. The whole has the context and a statement the point; scoring a chunk by the
     better of the two finds more than either alone. The chunk's headings stand in front of the
     whole. A whole longer than the embedder's window is cut into several, so that every word is
     embedded. A statement whose words all stand in one of these is read there, by an embedder that
-    gives tokens: so each word is embedded once. Others are embedded apart, by their beginning.
+    gives tokens: so each word is embedded once. Others are embedded apart, by their beginning. Of
+    rows of the long tables of the document only the table's head has a vector.
     """
     chunk, embedder = held.chunk, tools.embedder
+    if head := head_of(held.statements, tables):
+        return [Window(_fitting(folded(head), embedder)[0])]
     text = folded(chunk["text"])
     front, pieces = _placed(text.strip(), folded(chunk.get("context", "")), embedder)
     windows = [Window(f"{front}\n{piece}" if front else piece) for piece in pieces]
@@ -281,7 +300,8 @@ def _within(
 
 def wholes_of(windows: Sequence[Window], found: Sequence[Statement], kind: str) -> int:
     """Return how many of the windows of ``windows_of`` are the whole and no statement."""
-    return len(windows) - (len(found) if kind == "statements" and len(found) > 1 else 0)
+    stated = len(found) if kind == "statements" and len(found) > 1 else 0
+    return len(windows) - stated if len(windows) > stated else len(windows)
 
 
 def window_marks(windows: Sequence[Window]) -> Marks:

@@ -437,6 +437,8 @@ class View:
         if by_chunk or self._words_only:
             return found, self.embed([folded(statement.text) for statement in found])
         windows = self._store.windows(chunk_id)
+        if len(windows) == 1:  # that of the whole, or of a long table's head
+            return found, np.repeat(windows, len(found), axis=0)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:

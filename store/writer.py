@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.files import is_index
 from lexloop.core.types import Chunk
+from lexloop.documents.chunks.long_tables import long_tables_of
 from lexloop.documents.document import Document, SkippedSource, in_part
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves
@@ -566,12 +567,14 @@ def surveyed(
         wanted = [one for one in made.documents if one.name not in excluded]
         documents += [one.name for one in wanted]
         skipped += made.skipped
-        for part in (part for one in wanted for part in one.chunks):
-            chunks.append(part.chunk)
-            windows += windows_of(part, tools)
+        for one in wanted:
+            tables = long_tables_of(one.document)
+            for part in one.chunks:
+                chunks.append(part.chunk)
+                windows += windows_of(part, tools, tables)
     rows = known.rows(window_marks(windows)).tolist() if known else [-1] * len(windows)
     told = zip(windows, rows, strict=True)
-    texts = [window.text for window, row in told if row < 0 and not window.parts]
+    texts = [*dict.fromkeys(window.text for window, row in told if row < 0 and not window.parts)]
     return CostEstimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),

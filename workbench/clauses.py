@@ -125,7 +125,6 @@ _AFTER_VERB = re.compile(
     rf".*\band (?={_DETERMINER} )",
     re.IGNORECASE,
 )
-_ITSELF = re.compile(r"(?:this|these)\b", re.IGNORECASE)
 _COLON = re.compile(r": (?=[A-Z])")
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
 _BESIDE = re.compile(  # "the actions a plan administrator may take"
@@ -140,7 +139,7 @@ _VERB_AND = re.compile(
 )
 _NO = re.compile(r"(?:no|neither|none)\b(?: of (?:the )?)?", re.IGNORECASE)
 _RELEASED = re.compile(r"(?:not )?be (?:\w+ly |held )*(?:liable|responsible|required|bound)\b")
-_IT = re.compile(r"(?:it|they|he|she|he or she)", re.IGNORECASE)
+_IT = frozenset(("it", "they", "he", "she", "he or she"))
 _ITS_NOUN = re.compile(
     r"(?:if|when|where|unless|before|after|once)\s+(?P<who>(?:[\w'’-]+ ){0,4}?[\w'’-]+)\s+"
     r"(?:is|are|was|were|has|have|had|does|do|did|intends?|\w+[^s\W]s|wish|fails?)\b",
@@ -151,7 +150,6 @@ _SMALL = re.compile(r"(?<![\w-])[a-z]{1,40}(?![\w-])")
 _DOES = frozenset(("right", "told", "acts", "behalf"))
 _AND_OR = re.compile(r"(?:,|(?<!\s))\s+(?:and|or)\s+|,\s+")
 _PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$")
-_ALONE = re.compile(r"[A-Z][a-z]+")
 _RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
 _PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
 _WORDS = r"(?<![\w'-])((?:[\w'-]{1,40} ){0,3}[\w-]{1,40})"
@@ -230,7 +228,7 @@ class Actors:
             return False
         signs = self._signs.get(head, set())
         surely = "who" in signs or {"right", "by"} <= signs or ("owns" in signs and signs & _DOES)
-        name = _ALONE.fullmatch(said) and head not in self._common
+        name = said.isalpha() and said.istitle() and head not in self._common
         maybe = AGENT.search(head) or _PROPER.search(said) or name
         return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
 
@@ -453,7 +451,7 @@ def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
     role = _ROLE.search(fronted)
     if role and subject.lower() in ("you", "we"):
         return f"{subject}, as {role['role']}"
-    named = _ITS_NOUN.match(fronted) if _IT.fullmatch(subject) else None
+    named = _ITS_NOUN.match(fronted) if subject.lower() in _IT else None
     if named and actors.acts(named["who"]):
         return named["who"]
     return subject if acts else ""
@@ -499,7 +497,7 @@ def _agent(predicate: str, verb: int, actors: Actors) -> str:
 def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> bool:
     """Return whether a clause binds nobody: it says what a word, a paper or a term is."""
     head = _head(main.subject.said)
-    own = head in _PAPERS and _ITSELF.match(main.subject.said) is not None
+    own = head in _PAPERS and main.subject.said.lower().split()[:1] in (["this"], ["these"])
     if own or KIND.fullmatch(head) or head in ("paragraph", "term"):
         return True
     if passive:

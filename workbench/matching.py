@@ -20,12 +20,12 @@ from typing import NamedTuple
 from lexloop.core.folding import narrowed
 from lexloop.documents.structure.markers import bare_number, list_markers, word_marker
 from lexloop.documents.structure.outline import logical_lines
+from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.versions import MOST_PAIRS
 
 _TOKEN = re.compile(r"\w+")
 _MARKS = re.compile(r"(?:[#>*_]|\s)*")
-_SIGN = re.compile(r"\w+|[^\w\s]")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _TABLE = frozenset({"table", "row", "columns"})
 _WINDOW = 8
@@ -126,7 +126,7 @@ def _tokens(text: str, lines: Sequence[Piece]) -> list[_Token]:
     return [
         (found[0], found.start(), not number)
         for line in lines
-        for number, found in enumerate(_SIGN.finditer(text, line.start, line.end))
+        for number, found in enumerate(WORD_OR_SIGN.finditer(text, line.start, line.end))
     ]
 
 

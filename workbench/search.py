@@ -20,7 +20,7 @@ from lexloop.core.types import At
 from lexloop.documents.structure.lookup import named_places, owns_label
 from lexloop.documents.structure.references import Reference, find_references
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.tokens import STOP_WORDS, tokenize
+from lexloop.documents.text.tokens import STOP_WORDS, UNSPACED, tokenize
 from lexloop.store.naming import documents_named
 from lexloop.workbench.provisions import Source
 
@@ -37,7 +37,11 @@ _BETWEEN = r"[\W_]{1,8}"
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _QUOTED = re.compile(r'(?<!\S)(-?)"([^"]*)"')
 _EXCLUDED = re.compile(r"(?<!\S)-(?=\w)(\S+)")
-_WORD = re.compile(r"\d+(?:[.,\-–]\d+)+[a-z]?|[^\W_]+(?:['’][^\W_]+)?", re.IGNORECASE)
+_WORD = re.compile(
+    rf"\d+(?:[.,\-–]\d+)+[a-z]?|[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:['’][^\W_]+)?",
+    re.IGNORECASE,
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _SEE = 'Write words, a "phrase in quotes", a provision, or -word for what must not be there.'
 Span = tuple[int, int]
 _Place = tuple[int, int, int]
@@ -236,7 +240,8 @@ def words_in(said: str) -> list[str]:
 
 def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]:
     """Return what finds a word or a phrase in a text that is ``plain``, as whole words."""
-    stem = tokenize(said) if any_form and said.isalpha() else []
+    unspaced = [_UNSPACED.match(letter) is not None for letter in (said[0], said[-1])]
+    stem = tokenize(said) if any_form and said.isalpha() and not any(unspaced) else []
     if stem:
         begins = re.escape(plain(stem[0])[: max(1, len(stem[0]) - 1)])
         form = re.compile(rf"{begins}(?<![^\W_]{begins})[^\W_]*")
@@ -246,7 +251,10 @@ def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]
     tail = r"(?![.,\-–]\d)" if said[-1].isdigit() else ""
     own = r"(?!['’](?!s(?![^\W_]))[^\W_])"
     alone = rf"{first}(?<![^\W_]{first})(?<![^\W_]['’]{first}){number}"
-    pattern = re.compile(rf"{_BETWEEN.join([alone, *others])}(?![^\W_]){own}{tail}")
+    # where no blanks part words, one begins and ends anywhere
+    begins = first if unspaced[0] else alone
+    ends = "" if unspaced[1] else rf"(?![^\W_]){own}{tail}"
+    pattern = re.compile(rf"{_BETWEEN.join([begins, *others])}{ends}")
     return lambda text: (m.span() for m in pattern.finditer(text))
 
 

@@ -8,21 +8,16 @@ from itertools import islice
 from lexloop.documents.chunks.statements import Statement, sentence_at, unnumbered
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.exceptions import LIMITING
 
 _SILENT = frozenset(("recital", "contents"))
+"""Kinds of units that limit nothing."""
 MOST = 3
 """The most limits that are quoted of one provision."""
-_LIMITS = re.compile(
-    r"\b(?:(?:shall|do|does|is|are|will|may|must)\s+not\s+(?:\w+\s+)?appl(?:y|ies|icable)\b"
-    r"|not\s+applicable\b|unless\b|except|exempt|provided\s+(?:that|however)\b|notwithstanding\b"
-    r"|subject\s+to\b|derogat)",
-    re.IGNORECASE,
-)
 _ITSELF = re.compile(
-    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w+)",
+    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w++)(?!\s+\d)",
     re.IGNORECASE,
 )
-_FOREGOING = re.compile(r"\bthe\s+(?:foregoing|above)\b", re.IGNORECASE)
 _SUBJECT_TO = re.compile(r"\bsubject\s+to\b[^.;:]*$", re.IGNORECASE)
 _WHOLE = frozenset(("article", "section", "clause", "rule", "regulation", "provision"))
 _PART = frozenset(
@@ -53,7 +48,10 @@ def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
             continue
         unit, own = tree.units[other], text[tree.units[other].body : tree.own_end(other)]
         together = _provision(tree, other) in lineage
-        if unit.kind in _SILENT or not (together or any(number in own for number in numbers)):
+        silent = unit.kind in _SILENT or any(
+            tree.units[one].kind == "note" for one in tree.above(other)
+        )
+        if silent or not (together or any(number in own for number in numbers)):
             continue
         limit = sentence_at(tree, text, other, at)
         if limit is not None and _names(limit, other, lineage, tree, together):
@@ -74,7 +72,7 @@ def notes_of(said: Sequence[Statement], tree: Tree, text: str) -> list[Statement
 @lru_cache(maxsize=32)
 def _limiting(text: str) -> tuple[int, ...]:
     """Return the offsets of all words that limit something."""
-    return tuple(match.start() for match in _LIMITS.finditer(text))
+    return tuple(match.start() for match in LIMITING.finditer(text))
 
 
 def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, together: bool) -> bool:
@@ -101,7 +99,8 @@ def _spoken_of(words: str) -> Iterator[str]:
 
 
 def _points_to_the_last(words: str) -> bool:
-    return bool(set(_spoken_of(words)) & _PART or _FOREGOING.search(words))
+    flat = f" {' '.join(words.lower().split())}"
+    return bool(set(_spoken_of(words)) & _PART) or " the foregoing" in flat or " the above" in flat
 
 
 def _follows(at: int, place: int, tree: Tree) -> bool:
@@ -112,7 +111,12 @@ def _follows(at: int, place: int, tree: Tree) -> bool:
 
 
 def _provision(tree: Tree, place: int) -> int:
-    """Return the provision that a unit is or lies in; itself where there is none."""
-    kinds = ("provision", "annex")
-    around = (place, *tree.above(place))
-    return next((one for one in around if tree.units[one].kind in kinds), place)
+    """Return the provision, or the point of an annex, that a unit is or lies in; else itself."""
+    inner = place
+    for one in (place, *tree.above(place)):
+        if tree.units[one].kind == "provision":
+            return one
+        if tree.units[one].kind == "annex":
+            return inner
+        inner = one
+    return place

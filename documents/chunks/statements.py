@@ -4,8 +4,9 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import accumulate, pairwise, zip_longest
+from operator import attrgetter
 
 from lexloop.core.folding import narrowed
 from lexloop.core.types import Chunk
@@ -14,7 +15,7 @@ from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
-from lexloop.documents.text.abbreviations import Abbreviations
+from lexloop.documents.text.abbreviations import Abbreviations, abbreviations_of
 from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans
 
 Span = tuple[int, int]
@@ -68,6 +69,10 @@ class Statement:
         return f"{self.lead} {self.own}" if self.lead else self.own
 
 
+_values = attrgetter(*(field.name for field in fields(Statement)))
+"""All that a statement holds, in order. ``astuple`` copies it deeply, which takes far longer."""
+
+
 def statements(tree: Tree, text: str) -> Iterator[Statement]:
     """Yield the statements of a document in order, in time linear in its length.
 
@@ -84,7 +89,7 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
     named: dict[int, Span] = {}
-    seen = Abbreviations(text)
+    seen = abbreviations_of(text)
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
@@ -120,7 +125,7 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
                 spans = (named[unit.parent],)
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in within if not number)
             own = (
-                _row(text[start:end], columns.get(unit.parent, []))
+                row_text(text[start:end], columns.get(unit.parent, []))
                 if unit.kind == "row"
                 else unnumbered(text[start:end])
             )
@@ -134,7 +139,7 @@ def _heading(tree: Tree, place: int) -> str:
     return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
 
 
-def _row(row: str, names: Sequence[str]) -> str:
+def row_text(row: str, names: Sequence[str]) -> str:
     """Return the cells of a row, each with the name of its column where it has one."""
     named = zip_longest(cells(row), names, fillvalue="")
     return "; ".join(f"{name}: {cell}" if name else cell for cell, name in named if cell)
@@ -160,7 +165,7 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
     before = siblings[at - 1] if at else parent
     if before < 0 or tree.units[before].kind in _SILENT:
         return None
-    sentences = _own_sentences(tree, before, text, Abbreviations(text))
+    sentences = _own_sentences(tree, before, text, abbreviations_of(text))
     if not sentences:
         return None
     start, end = sentences[-1]
@@ -171,7 +176,7 @@ def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | N
     """Return the sentence of a unit's own words that holds an offset; None if there is none."""
     if tree.units[place].kind in _SILENT:
         return None
-    spans = _own_sentences(tree, place, text, Abbreviations(text))
+    spans = _own_sentences(tree, place, text, abbreviations_of(text))
     span = next(((a, b) for a, b in spans if a <= offset < b), None)
     if span is None:
         return None
@@ -314,7 +319,7 @@ def _cut(statement: Statement, chunk: Chunk) -> Statement:
 
 def statements_text(found: Sequence[Statement]) -> str:
     """Return statements as JSON."""
-    return json.dumps([astuple(one) for one in found], ensure_ascii=False, separators=(",", ":"))
+    return json.dumps([*map(_values, found)], ensure_ascii=False, separators=(",", ":"))
 
 
 def statements_in(text: str) -> list[Statement]:

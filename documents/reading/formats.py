@@ -111,7 +111,6 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A comment ends at its first mark: other ends are not tried, which are many of many comments."""
-_XML = re.compile(rb"\s*+<[?!A-Za-z_]")
 _HEAD = 2048
 
 
@@ -301,7 +300,8 @@ def _check_kind(data: bytes, suffix: str) -> None:
 def _is_xml(data: bytes) -> bool:
     """Return whether a file begins as XML does; of UTF-16, by its letters alone."""
     head = data[:_HEAD].lstrip(b"\xef\xbb\xbf\xff\xfe").replace(b"\x00", b"")
-    return _XML.match(head) is not None
+    mark, follows = head.lstrip()[:1], head.lstrip()[1:2]
+    return mark == b"<" and (follows.isalpha() or follows in (b"?", b"!", b"_"))
 
 
 def _content_kind(data: bytes) -> str:

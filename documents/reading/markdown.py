@@ -20,7 +20,6 @@ _PLACED = re.compile(rf"(?P<sign>[{_HANGS}{_SAYS}])(?P<name>[^{_ENDS}]{{1,60}}){
 _EMPTY_ITEMS = ("-", "*", "+", ">")
 _TAG = re.compile(r"</?([a-zA-Z]+)")
 _SILENT = ("script", "style")
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CODE = "    "
 """In front of a line of code, where no sign means a heading."""
 _MOST_DEEP = 100
@@ -275,7 +274,7 @@ def _text_of(tokens: Iterable[Any]) -> str:
         elif token.type in ("softbreak", "hardbreak"):
             parts.append("\n")
         elif token.type == "html_inline":
-            parts.append("\n" if _BREAK.match(token.content) else "")
+            parts.append("\n" if tag and tag[0].lower() == "<br" else "")
         elif token.type == "image":
             parts.append(_text_of(token.children))
         else:

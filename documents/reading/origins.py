@@ -8,8 +8,8 @@ from unicodedata import combining
 
 from lexloop.documents.document import FileRun
 from lexloop.documents.reading.text import as_seen
+from lexloop.documents.text.tokens import WORD_OR_SIGN
 
-_WORD = re.compile(r"\w+|[^\w\s]")
 _UNSEEN = re.compile(r"</?[a-zA-Z][\w-]*+(?:\s[^<>]*+)?/?>|\]\([^()\s]*+\)")
 """A tag, or where a link goes, which may have the words that are shown beside it."""
 _CHANGING = re.compile("\r\n?|[\x00-\x7f]?[^\x00-\x7f]+")
@@ -41,7 +41,7 @@ def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Ite
     run = FileRun(0, 0, 0)
     for (at, group), limit in zip(groups, limits, strict=True):
         cursor = at
-        for word in _WORD.finditer(shown, group[0][0], group[-1][2]):
+        for word in WORD_OR_SIGN.finditer(shown, group[0][0], group[-1][2]):
             end = cursor + _FARTHEST + len(word[0])
             found = source.find(word[0], cursor, min(limit, end))
             if found < 0:

@@ -20,7 +20,7 @@ from lexloop.documents.reading.pdf_layout import (
     setting_of,
     without_furniture,
 )
-from lexloop.documents.reading.pdf_page import HYPHEN, Segment, Sheet, is_blind, read_sheet
+from lexloop.documents.reading.pdf_page import HYPHEN, Mirror, Segment, Sheet, is_blind, read_sheet
 from lexloop.documents.reading.recognising import NEEDED, Turn, is_available
 from lexloop.documents.reading.scan import MOST_SCANS, Picture, even, read_scans
 from lexloop.documents.reading.source import Limits, PageRead
@@ -37,13 +37,13 @@ _SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
 _WORD, _SAID = re.compile(r"\w+(?:-\w+)*"), re.compile(r"\S+")
 _LAST_WORD, _FIRST_WORD = re.compile(r"(?<!\w)\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
-_ENDED = re.compile(r"[.:;!?][\"”’)\]]*$")
+_ENDS = (".", ":", ";", "!", "?")
 _ABBREVIATED = re.compile(
     r"(?:\b(?:No|Nos|Art|Arts|art|arts|Sec|sec|para|paras|Para|pp?|cf|vs?|vol|ch|reg|cl|Sch|"
     r"ss?|Stat|Reg|Dr|Mr|Mrs|Ms|St|Co|Inc|Ltd|al|ca|approx)|\b[A-Z]|[eE]\.g|i\.e)\.$"
 )
 _PAUSED = re.compile(r"(?:[,—–]|[,;] (?:and|or|and/or|or both))$")
-_NOTE = re.compile(r"[\d*†‡§\[(]")
+_NOTE_SIGNS = ("*", "†", "‡", "§", "[", "(")
 _SAME_SIZE = 0.92
 _NARROWEST = 14.0
 """A column narrower than so many sizes of its font tells nothing about why its lines end."""
@@ -112,6 +112,9 @@ def written(sheets: Sequence[Sheet], name: str, title: str) -> Iterator[Document
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
         yield SkippedSource(name, f"{_without_text(images, name)}{hint}")
+    if aside := [n for n, sheet in enumerate(sheets, 1) if sheet.aside]:
+        what = f"Text that stands sideways or askew was left out on {_listed(aside)}."
+        yield SkippedSource(name, what)
     text = _Text(_words_of(pages), [sheet.turn for sheet in sheets])
     lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
     for paragraph in _paragraphs(lines, setting_of(lines)):
@@ -169,6 +172,10 @@ def draw_page(pdf: Any, number: int, scale: float) -> Picture:
         raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
 
 
+def _opens_note(text: str) -> bool:
+    return text.startswith(_NOTE_SIGNS) or text[:1].isdecimal()
+
+
 def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
     """Return what a page says, and whether it shows more than that."""
     import pypdfium2
@@ -197,12 +204,20 @@ def _says_more(scan: Sheet, page: Sheet) -> bool:
 def _without_text(pages: list[int], name: str) -> str:
     if len(pages) == 1:
         return f"Page {pages[0]} of {name} holds no text (an image?)."
+    return f"Pages {_runs(pages)} of {name} hold no text (images?)."
+
+
+def _listed(pages: list[int]) -> str:
+    return f"page {pages[0]}" if len(pages) == 1 else f"pages {_runs(pages)}"
+
+
+def _runs(pages: list[int]) -> str:
     runs = [
         [page for _, page in run] for _, run in groupby(enumerate(pages), lambda p: p[1] - p[0])
     ]
     shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:20]]
     rest = f" and {len(runs) - 20} more places" if len(runs) > 20 else ""
-    return f"Pages {', '.join(shown)}{rest} of {name} hold no text (images?)."
+    return f"{', '.join(shown)}{rest}"
 
 
 def _words_of(pages: Sequence[Sequence[Segment]]) -> frozenset[str]:
@@ -220,7 +235,7 @@ class _Text:
     how each page was turned before it was read.
     """
 
-    def __init__(self, words: frozenset[str], turns: Sequence[Turn | None]) -> None:
+    def __init__(self, words: frozenset[str], turns: Sequence[Turn | Mirror | None]) -> None:
         self._words, self._turns = words, turns
         self._length = 0
         self._pages: dict[int, int] = {}
@@ -399,7 +414,7 @@ def _notes(page: Page, setting: Setting) -> set[int]:
         small, body = small and is_small, body or not is_small
         if small:
             foot.append(place)
-            if _NOTE.match(item.segment.text):
+            if _opens_note(item.segment.text):
                 found.update(foot)
                 foot = []
     return found if body else set()
@@ -453,7 +468,7 @@ def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -
 
 def _ends(text: str) -> bool:
     """Return whether a sentence or a lead-in ends with a line."""
-    return _ENDED.search(text) is not None and _ABBREVIATED.search(text) is None
+    return text.rstrip('"”’)]').endswith(_ENDS) and _ABBREVIATED.search(text) is None
 
 
 def _is_marked(text: str) -> bool:

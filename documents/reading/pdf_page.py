@@ -5,13 +5,13 @@ import math
 import re
 import unicodedata
 from array import array
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress, pairwise, repeat
 from operator import le
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lexloop.documents.reading.text import printable
 
@@ -28,9 +28,10 @@ _MARKS_OF_BREAK = "\x02\ufffe\xad"
 """PDFium's signs for a hyphen at the end of a line, and the soft hyphen."""
 _SOFT_HYPHEN = "\xad"
 _WORD = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe\uffff]+(?:[\x02\ufffe]|\xad(?=\s|$))?")
+_STOPPED = re.compile(r"(?<!\S)(?P<stop>[.,:;]+)(?P<number>\d[\d.]*)(?!\S)")
 _CLUSTER = re.compile("[^\u0300-\u036f\u200c\u200d][\u0300-\u036f\u200c\u200d]*|.")
 """A character with its accents and joiners."""
-_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+_BOLD = (b"bold", b"black", b"heavy", b"demi")
 _BOLD_WEIGHT = 600
 _LONGEST_NAME = 128
 _FARTHEST = 100_000.0
@@ -42,6 +43,8 @@ _GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
 the line's usual gap; never a narrower one, always a wider one."""
 _FURTHEST_ITEM = 8.0
 _SHORTEST_RULE = 20.0
+_ASKEW = 0.2
+"""In quarters of a turn: what stands at a greater angle to the text of its page is none of it."""
 _LITTLE, _MOSTLY_PICTURE, _TRIED = 200, 0.5, 200
 """Less text than so many characters on a page that is mostly a picture may be a stamp on a scan."""
 
@@ -136,14 +139,26 @@ class Sheet:
 
     Its segments are in the order in which the file draws them; ``rules`` are the heights of drawn
     lines and of edges of boxes, and ``shows`` is true where it shows anything at all. ``turn`` says
-    how a picture was turned on which the segments were recognised.
+    how the page was turned, or mirrored, before its segments were read. ``aside`` is true if text
+    that stands at an angle to the others was left out.
     """
 
     height: float
     segments: list[Segment]
     rules: list[float]
     shows: bool
-    turn: "Turn | None" = None
+    turn: "Turn | Mirror | None" = None
+    aside: bool = False
+
+
+class Mirror(NamedTuple):
+    """A page of so much width that is read mirrored: its lines run from the right to the left."""
+
+    width: float
+
+    def box(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        """Return the box, on the page, of one on the mirrored page."""
+        return self.width - x1, y0, self.width - x0, y1
 
 
 def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
@@ -161,14 +176,14 @@ def read_sheet(page: Any, content: Any, number: int) -> Sheet:
     """Read a page of PDFium's; ``content`` is its text, ``number`` counts from 0."""
     from pypdfium2 import raw
 
-    _, height = page.get_size()
     characters = _Characters(page, content)
     segments: list[Segment] = []
     for line in _lines(characters):
         parts = _parts(characters, line)
         add_line(segments, (characters.segment(words, number, 0) for words in parts))
     rules = list(_rules(page)) if segments else []
-    return Sheet(height, segments, rules, raw.FPDFPage_CountObjects(page) > 0)
+    shows = raw.FPDFPage_CountObjects(page) > 0
+    return Sheet(characters.height, segments, rules, shows, characters.turn, bool(characters.aside))
 
 
 def add_line(segments: list[Segment], line: Iterable[Segment]) -> None:
@@ -232,6 +247,12 @@ class _Characters:
         self.left, self.top, self.right, self.bottom = (flat[i::4] for i in range(4))
         self._mend(address)
         self._turn(page)
+        self.turn: Turn | Mirror | None = None
+        width, self.height = page.get_size()
+        self.words = list(_WORD.finditer(self.text))
+        self.aside = self._set_upright(page.get_rotation(), width)
+        if self.turn is None and _is_leftward(self.text):
+            self._mirror(width)
 
     def _mend(self, address: int | None) -> None:
         """Give turned characters, which have no loose box, the box of their ink."""
@@ -267,6 +288,54 @@ class _Characters:
                 return
         self.left, self.bottom, self.right, self.top = turned
 
+    def _set_upright(self, rotation: int, width: float) -> set[int]:
+        """Turn the page so that most of its words stand upright.
+
+        Returns:
+            Where the words begin that stand otherwise.
+        """
+        from pypdfium2 import raw
+
+        angles = {
+            found.start(): -math.degrees(raw.FPDFText_GetCharAngle(self._content, found.start()))
+            for found in self.words
+        }
+        quarters = {at: (angle - rotation) / 90 % 4 for at, angle in angles.items()}
+        counts = Counter[int]()
+        for found in self.words:
+            counts[round(quarters[found.start()]) % 4] += found.end() - found.start()
+        ((most, _),) = counts.most_common(1) or ((0, 0),)
+        if most:
+            self._stand_up(most, width)
+        return {
+            at for at, quarter in quarters.items() if abs((quarter - most + 2) % 4 - 2) > _ASKEW
+        }
+
+    def _stand_up(self, quarter: int, width: float) -> None:
+        """Turn the page with the clock by so many quarters."""
+        from lexloop.documents.reading.recognising import Turn
+
+        size, box = (width, self.height), (self.left, self.bottom, self.right, self.top)
+        for _ in range(quarter):
+            left, bottom, right, top = box
+            box = bottom, [width - x for x in right], top, [width - x for x in left]
+            width, self.height = self.height, width
+        self.left, self.bottom, self.right, self.top = box
+        self.turn = Turn(-90.0 * quarter, size, (width, self.height))
+
+    def _mirror(self, width: float) -> None:
+        """Mirror the page, so that words follow each other to the right; numbers do not turn.
+
+        PDFium takes the full stop of "1." for the beginning of a number.
+        """
+        self.left, self.right = ([width - x for x in xs] for xs in (self.right, self.left))
+        for found in self.words:
+            own = slice(*found.span())
+            for places in (self.left, self.right):
+                places[own] = sorted(places[own])
+        self.text = _STOPPED.sub(r"\g<number>\g<stop>", self.text)
+        self.turn = Mirror(width)
+
     def segment(self, words: list[Word], page: int, order: int) -> Segment:
         """Return words of one line as a segment, with the font of its characters."""
         texts, edges = [], array("f")
@@ -296,7 +365,14 @@ class _Characters:
             size *= math.hypot(matrix.c, matrix.d)
         raw.FPDFText_GetFontInfo(self._content, index, name, _LONGEST_NAME, flags)
         weight = raw.FPDFText_GetFontWeight(self._content, index)
-        return round(size, 1), weight >= _BOLD_WEIGHT or _BOLD.search(name.value) is not None
+        called = name.value.lower()
+        return round(size, 1), weight >= _BOLD_WEIGHT or any(word in called for word in _BOLD)
+
+
+def _is_leftward(text: str) -> bool:
+    """Return whether most letters are of a script that runs from the right to the left."""
+    letters = [unicodedata.bidirectional(char) for char in text if char.isalpha()]
+    return 2 * sum(kind in ("R", "AL") for kind in letters) > len(letters)
 
 
 def _shown(word: str, places: Sequence[float]) -> tuple[str, list[float]]:
@@ -317,7 +393,9 @@ def _lines(characters: _Characters) -> Iterator[list[Word]]:
     line: list[Word] = []
     low = high = reached = 0.0
     broken = False
-    for found in _WORD.finditer(characters.text):
+    for found in characters.words:
+        if found.start() in characters.aside:
+            continue
         if characters.odd and not printable(found[0]) and found[0] not in _MARKS_OF_BREAK:
             continue
         start, end = found.span()

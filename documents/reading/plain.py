@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,12 +15,13 @@ from lexloop.documents.reading.origins import in_written, words_from
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
 from lexloop.documents.reading.title import chosen_title, own_title
+from lexloop.documents.structure.markers import page_numbers
 from lexloop.documents.structure.tree import Hung
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
-_BORDER = re.compile(r"[ \t]*(?P<sign>[*#])(?P=sign){9,}[ \t]*")
+_SHORTEST_BORDER = 10
 _RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
 _UNDERLINED = re.compile(
     r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<indent> {0,8})"
@@ -53,8 +55,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if PurePosixPath(name).suffix.lower() == ".md":
         text, headings, lines, notes = rendered(source, headings)
         words = words_from(text, source, lines)
-    if broken := breaks(text):
-        cuts = Cuts(broken)
+    for found in (furniture, breaks):
+        cuts = Cuts(found(text))
         text, words = cuts.without(text), cuts.runs(words)
         headings = tuple((cuts.moved(at), level) for at, level in headings)
         notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
@@ -79,6 +81,28 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
     )
 
 
+def furniture(text: str) -> list[tuple[int, int]]:
+    """Return the lines that number pages, in order, each with its line end.
+
+    Where a sentence goes on behind one, the blank lines around it are taken as well.
+    """
+    ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
+    lines = [line.strip() for line in text.split("\n")]
+    numbers = page_numbers(lines)
+    gone: list[tuple[int, int]] = []
+    first = 0
+    for place, line in enumerate([*lines, "."]):
+        if place < len(lines) and (not line or place in numbers):
+            continue
+        between = [n for n in range(first, place) if n in numbers]
+        before = lines[first - 1] if first else "."
+        if between and line[:1].islower() and not before.endswith(tuple(".:;!?")):
+            between = [*range(first, place)]
+        gone += [(ends[n - 1] if n else 0, min(ends[n], len(text))) for n in between]
+        first = place + 1
+    return gone
+
+
 def without_rules(text: str) -> str:
     """Put spaces where rules are drawn, such as the line under a heading; nothing moves.
 
@@ -96,7 +120,7 @@ def without_boxes(text: str) -> str:
     lines = text.split("\n")
     top: int | None = None
     for number, line in enumerate(lines):
-        if _BORDER.fullmatch(line) is None:
+        if not _is_border(line):
             if top is not None and not _within(line, lines[top].strip()[0]):
                 top = None
         elif top is None or lines[top].strip()[0] != line.strip()[0]:
@@ -108,13 +132,18 @@ def without_boxes(text: str) -> str:
     return "\n".join(lines)
 
 
+def _is_border(line: str) -> bool:
+    signs = line.strip(" \t")
+    return len(signs) >= _SHORTEST_BORDER and signs[0] in "*#" and not signs.strip(signs[0])
+
+
 def _within(line: str, sign: str) -> bool:
     inner = line.strip()
     return len(inner) > 1 and inner[0] == inner[-1] == sign
 
 
 def _unframed(line: str) -> str:
-    if _BORDER.fullmatch(line):
+    if _is_border(line):
         return " " * len(line)
     start, end = len(line) - len(line.lstrip()), len(line.rstrip())
     return f"{line[:start]} {line[start + 1 : end - 1]} {line[end:]}"

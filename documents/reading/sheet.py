@@ -1,6 +1,5 @@
 """Sheets as text: a heading, and the rows of their tables, each with its number in front."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
@@ -12,7 +11,6 @@ MOST_CELLS = 200_000
 """The most filled cells that are read of a file."""
 _NUMBER = "Row"
 """What the column of the rows' numbers is called."""
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _BAR = str.maketrans("|", "¦")
 """A bar in a cell would end it."""
 _LONGEST_NAME = 120
@@ -111,7 +109,7 @@ def _names(row: Row) -> bool:
 
 def _is_name(cell: str) -> bool:
     """Return whether a cell may name a column: a measure or a day does not, but a year may."""
-    named = any(char.isalpha() for char in cell) or _YEAR.fullmatch(cell) is not None
+    named = any(char.isalpha() for char in cell) or (cell.isdecimal() and 1900 <= int(cell) < 2100)
     return named and len(cell) <= _LONGEST_NAME
 
 

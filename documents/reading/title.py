@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-_WORD = re.compile(r"[^\W_]+")
+from lexloop.documents.text.tokens import PIECE
+
 _NAME = re.compile(r"\.[A-Za-z]\w{1,4}\W*$|^[^\s/\\_]*[/\\_]\S*$|://")
 """The name of a file, at the end at least as in "Microsoft Word - lease.doc", or an address."""
 _STAMP = re.compile(r"[^\W\d_]*[^\w]*(?:\d[^a-zA-Z]*|\[[^\W\d_]+\]|\([^\W\d_]+\))")
@@ -26,8 +27,8 @@ def chosen_title(said: str, own: str, text: str, stem: str) -> str:
         stem: The file's name without its suffix.
     """
     said = " ".join(said.split())
-    opening = _WORD.findall(text[:_OPENING].casefold())
-    words = _WORD.findall(said.casefold())
+    opening = PIECE.findall(text[:_OPENING].casefold())
+    words = PIECE.findall(said.casefold())
     if words and own and _is_borne_out(said, words, opening):
         return said
     if not own and not is_file_name(said) and not set(opening).isdisjoint(words):

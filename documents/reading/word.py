@@ -22,7 +22,8 @@ from lexloop.documents.reading.title import chosen_title, own_title
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_LEFT_OUT = frozenset((*(f"{_W}{tag}" for tag in ("del", "moveFrom", "sdtPr", "pPr")), _FALLBACK))
+_GONE = tuple(f"{_W}{tag}" for tag in ("del", "moveFrom"))
+_LEFT_OUT = frozenset((*_GONE, *(f"{_W}{tag}" for tag in ("sdtPr", "pPr")), _FALLBACK))
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _NOTES = {f"{_W}footnoteReference": "footnote", f"{_W}endnoteReference": "endnote"}
 _KINDS = {
@@ -98,6 +99,8 @@ class _Reader:
                 self.blocks(element)  # content controls, insertions
 
     def _paragraph(self, element: Any) -> None:
+        if _is_deleted(element):
+            return
         self._lines.heading(self._levels.get(_value(element.find(f"{_W}pPr/{_W}pStyle")), 0))
         number = self._numbers.mark(element)
         if number and "".join(element.itertext()).strip():
@@ -143,6 +146,18 @@ class _Reader:
             inner = LineWriter()
             self._runs(note, inner)
             lines.note(number, inner.finished()[0])
+
+
+def _is_deleted(paragraph: Any) -> bool:
+    """Return whether something of a paragraph is deleted or moved away, and nothing else is left.
+
+    Such a paragraph has no number once the changes are accepted.
+    """
+    gone = any(True for _ in paragraph.iter(*_GONE))
+    texts = paragraph.iter(f"{_W}t") if gone else ()
+    return gone and not any(
+        t.text and not any(True for _ in t.iterancestors(*_GONE)) for t in texts
+    )
 
 
 def _is_hidden(run: Any) -> bool:

@@ -53,7 +53,8 @@ _PAGE = re.compile(
     r"[\s\-–—\[(]*(?:page\s+)?(?P<number>\d{1,4})(?:\s+of\s+\d+)?[\s\-–—\])]*$", re.I
 )
 _RUNNING = re.compile(r"(?=\S)\D*(?P<number>\d{1,4})(?<![^\s\d]\d)(?!\S)\D*$")
-_FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 60
+_PAGED = re.compile(r".*?\bpage\s+(?P<number>\d{1,4})(?!\d).*$", re.IGNORECASE)
+_FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 100
 _BLANKS = re.compile(r"[\s—]+")
 
 _SAYS = (
@@ -115,17 +116,20 @@ def page_numbers(lines: Sequence[str]) -> frozenset[int]:
     """Return the places of lines that number pages, wherever they stand.
 
     Each is one more than the last, with some lines of text between them. It is alone on its line,
-    or in the running head of each second page: "10 Bill", "12 Bill".
+    or behind the word "page" in a line that is else the same, or in the running head of each second
+    page: "10 Bill", "12 Bill".
     """
-    read = [
-        (
-            place,
-            line.replace(found["number"], "#", 1) * (found.re is _RUNNING),
-            int(found["number"]),
-        )
-        for place, line in enumerate(lines)
-        if len(line) <= _LONGEST_PAGE and (found := _PAGE.match(line) or _RUNNING.match(line))
-    ]
+    read: list[tuple[int, str, int]] = []
+    paged: set[str] = set()
+    for place, line in enumerate(lines):
+        found = None
+        if len(line) <= _LONGEST_PAGE:
+            found = _PAGE.match(line) or _PAGED.match(line) or _RUNNING.match(line)
+        if found:
+            begin, end = found.span("number")
+            words = "" if found.re is _PAGE else f"{line[:begin]}#{line[end:]}"
+            paged |= {words} if found.re is not _RUNNING else set()
+            read.append((place, words, int(found["number"])))
     said = {(words, value) for _, words, value in read}
     each = {
         words for words, value in said if (words, value + 1) in said
@@ -133,9 +137,9 @@ def page_numbers(lines: Sequence[str]) -> frozenset[int]:
     ends: dict[tuple[str, int], tuple[int, int]] = {}  # how many end so, and the last one's place
     back: dict[int, int] = {}
     for place, words, value in read:
-        if words and words in each:
+        if words in each - paged:
             continue
-        count, last = ends.get((words, value - (2 if words else 1)), (0, -1))
+        count, last = ends.get((words, value - (1 if words in paged else 2)), (0, -1))
         if last >= 0 and place - last < _PAGE_LINES:
             count, last = 0, -1
         if count + 1 >= ends.get((words, value), (0, -1))[0]:

@@ -18,6 +18,7 @@ from lexloop.documents.structure.markers import (
 )
 from lexloop.documents.structure.references import lies_over
 from lexloop.documents.structure.tree import LEADS
+from lexloop.documents.text.tokens import is_joint
 
 _TERMINAL = ".:;!?"
 _CLOSERS = "\"'”’)]*_"
@@ -27,9 +28,10 @@ _FULL_SHARE = 0.35
 """The share of lines that must reach the margin for a text to count as wrapped."""
 _RAGGED = 0.3
 """A line that leaves less of the width free and ends no sentence is one of a paragraph."""
-_BEFORE_ITEM = re.compile(r"[,;]$|\b(?:and|or)$")
+_BEFORE_ITEM = (",", ";", " and", " or")
 _UNFINISHED = re.compile(
-    r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their)$"
+    r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their"
+    r"|(?<![,;]\s)(?:and|or))$"
 )
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
@@ -45,8 +47,10 @@ _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
 _PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
 _ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
+NOTES = "notes"
+"""What heads the notes behind the last provision that say what each provision is for."""
 _ORDER = (
-    *("annex", "book", "title", "subtitle", "part", "subpart", "chapter", "subchapter"),
+    *("annex", NOTES, "book", "title", "subtitle", "part", "subpart", "chapter", "subchapter"),
     *(
         "division",
         "subdivision",
@@ -181,7 +185,9 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
-        if (
+        if whole and lines and not (lines[-1].level or lines[-1].row) and is_joint(line):
+            until = end
+        elif (
             whole
             and lines
             and before[1] > before[0]
@@ -285,7 +291,7 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         return not (opens and last.ended)
     if width and edge > (1 - _RAGGED) * width:
         if opens:
-            return not (last.ended or _BEFORE_ITEM.search(last.text))
+            return not (last.ended or last.text.endswith(_BEFORE_ITEM))
         return not last.ended or line[0].islower()
     if not opens and _UNFINISHED.search(last.text):
         return True
@@ -470,9 +476,10 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
 
 
 def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
-    """Return what heads the notes behind the last provision that count from 1 or 2 anew.
+    """Return what heads the points behind the last provision that count from 1 or 2 anew.
 
-    It is a short line in capitals or one that the format marks: no provision is counted twice.
+    It is a short line in capitals or one that the format marks: no provision is counted twice. They
+    are notes if most of them name a provision.
     """
     last = max(spine, default=len(lines))
     counted = [
@@ -483,10 +490,16 @@ def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) ->
     ]
     if len(counted) < _FEWEST_MARKED or counted[0][1].value > 2:
         return {}
+    numbers = {heading.number for heading in spine.values()}
+    naming = sum(
+        any(found["number"] in numbers for found in _NAMED.finditer(lines[number].text))
+        for number, _ in counted
+    )
+    style = NOTES if 2 * naming > len(counted) else "annex"
     for number in range(counted[0][0] - 1, last, -1):
         line = lines[number]
         if line.short and (line.text.isupper() or line.level) and not word_marker(line.text):
-            return {number: Heading("annex", "", line.text, line.level)}
+            return {number: Heading(style, "", line.text, line.level)}
     return {}
 
 

@@ -21,6 +21,7 @@ from lexloop.documents.structure.markers import (
     title_heading,
 )
 from lexloop.documents.structure.outline import (
+    NOTES,
     SAYS,
     Heading,
     LogicalLine,
@@ -386,7 +387,8 @@ class _Builder:
         units: list[Unit] = []
         for e in self._opened:
             span = (e.start, max(e.body, e.start), e.end)
-            units.append(Unit(e.kind, e.number, e.heading, e.label, *span, e.parent))
+            kind: Kind = "note" if e.style == NOTES else e.kind
+            units.append(Unit(kind, e.number, e.heading, e.label, *span, e.parent))
         return Tree(tuple(units), tuple(self._problems))
 
     # what the parser asks
@@ -429,7 +431,7 @@ class _Builder:
         rank = self._outline.ranks.get(heading.style, -1)
         kind: Kind = "provision"
         if rank >= 0 and heading.style != self._outline.provisions:
-            kind = "annex" if heading.style == "annex" else "part"
+            kind = "annex" if heading.style in ("annex", NOTES) else "part"
         start, named = line.start, heading.text
         headed = heading.sole and not named and self._outline.headed
         if self._pending is not None and headed:

@@ -14,7 +14,7 @@ _SHEETS = (".xlsx", ".xls", ".ods", ".csv")
 _MESSAGES = (".eml", ".msg")
 _ROW = re.compile(r"(?:Row )?(\d+)(?:: | \| )")
 """What a row of a sheet begins with, as ``write_sheet`` writes one."""
-_HEADER = re.compile(r"(From|To|Cc|Date|Subject): ")
+_HEADERS = ("From: ", "To: ", "Cc: ", "Date: ", "Subject: ")
 
 
 def at_of(document: Document, start: int, end: int) -> At:
@@ -37,9 +37,9 @@ def at_of(document: Document, start: int, end: int) -> At:
     around = _around(document.tree, document.tree.at(start))
     if suffix in _SHEETS:
         return _row(document, around, begin)
-    header = _HEADER.match(text, begin) if suffix in _MESSAGES else None
-    if header and begin < _end_of_headers(text):
-        return {"header": header[1]}
+    headed = suffix in _MESSAGES and text.startswith(_HEADERS, begin)
+    if headed and begin < _end_of_headers(text):
+        return {"header": text[begin : text.index(":", begin)]}
     return _counted(document, around, begin)
 
 

@@ -41,12 +41,8 @@ _ATOM = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))",
     re.IGNORECASE,
 )
-_REFERS = re.compile(
-    r"\b(?:and|by|for|from|in|of|or|per|see|than|to|under|with|within|cf\.|e\.g\.|i\.e\.)\s+$",
-    re.IGNORECASE,
-)
-_UNFINISHED = re.compile(r"\b(?:by|from|in|of|per|see|than|to|under|with|within)$")
-_NUMBERED = re.compile(r"\bN(?:os?|r)\.$")
+_UNFINISHED = frozenset("by from in of per see than to under with within".split())
+_REFERS = _UNFINISHED | frozenset("and for or cf. e.g. i.e.".split())
 _JOINT, _FEWEST = 60, 3
 """The characters on either side of a joint in which a reference may lie over it, and the fewest
 blanks before one: with fewer they may be a heading, as "Table of Articles"."""
@@ -62,7 +58,6 @@ _HERE = re.compile(
     r"(?P<what>article|section|rule|regulation|clause|paragraph|subsection|schedule|annex|part)\b",
     re.IGNORECASE,
 )
-_ITSELF = re.compile(r"\bthis\s+$", re.IGNORECASE)
 _LOOSE = re.compile(
     r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?!\w|\s?%|\.\d)"
 )
@@ -148,19 +143,24 @@ def steps_of(label: str) -> tuple[Step, ...]:
     return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
 
 
+def _refers(before: str) -> bool:
+    said = before.lower().split()
+    return before[-1:] == " " and bool(said) and said[-1].lstrip("(") in _REFERS
+
+
 def lies_over(before: str, after: str) -> bool:
     """Return whether what follows goes on with a reference: "in Article", "31."; "in", "§ 4."."""
     before = " ".join(before[-_JOINT:].split())
     if before.count(" ") < _FEWEST:
         return False
     after = after[:_JOINT].lstrip()
-    if after[:1].isdigit() and _NUMBERED.search(before):
+    if after[:1].isdigit() and before.rpartition(" ")[2].lstrip("(") in ("No.", "Nos.", "Nr."):
         return True
-    if _UNFINISHED.search(before) and _ATOM.match(after):
+    if before.rpartition(" ")[2] in _UNFINISHED and _ATOM.match(after):
         return True
     text = f"{before} {after}"
     over = (m for m in _ATOM.finditer(text) if m.start() < len(before) < m.end())
-    return any(_REFERS.search(before[: m.start()]) or before[m.start()] == "§" for m in over)
+    return any(_refers(before[: m.start()]) or before[m.start()] == "§" for m in over)
 
 
 def ends_in_reference(text: str) -> bool:
@@ -197,7 +197,8 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
     here = ""
     if depth:
         named, end, here = _within(text, named, atom, end, depth - 1)
-    itself = _ITSELF.search(text, max(0, atom.start() - _JOINT), atom.start()) is not None
+    before = text[max(0, atom.start() - _JOINT) : atom.start()]
+    itself = before[-1:].isspace() and before.lower().split()[-1:] == ["this"]
     found: list[Reference] = []
     for place, steps in enumerate(named):
         if place in ranges:

@@ -4,10 +4,10 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Literal, Self
 
 from lexloop.core.folding import narrowed
@@ -31,7 +31,7 @@ Kind = Literal[
     "closing",  # signatures and what follows them
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
-_PREAMBLE = re.compile(r"preamble|recitals?|whereas|background", re.IGNORECASE)
+_PREAMBLE = frozenset(("preamble", "recital", "recitals", "whereas", "background"))
 Hung = tuple[int, int, int]
 """Where the mark of a footnote was in a text, and where the footnote begins and ends in it."""
 ITEMS = frozenset({"paragraph", "point", "definition"})
@@ -67,6 +67,9 @@ class Unit:
     body: int
     end: int
     parent: int
+
+
+_values = attrgetter(*(field.name for field in fields(Unit)))
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ class Tree:
         """Return whether a unit is operative, unlike a recital, a preamble, a note or contents."""
         units = [self.units[p] for p in (place, *self.above(place))]
         return not any(
-            u.kind in _INOPERATIVE or (not u.number and _PREAMBLE.fullmatch(u.heading))
+            u.kind in _INOPERATIVE or (not u.number and u.heading.lower() in _PREAMBLE)
             for u in units
         )
 
@@ -358,7 +361,7 @@ class Tree:
         """Return the tree as text, to be stored."""
         return json.dumps(
             {
-                "units": [astuple(unit) for unit in self.units],
+                "units": [*map(_values, self.units)],
                 "problems": self.problems,
                 "notes": self.notes,
             },

@@ -6,7 +6,7 @@ language. What shows one is its shape, what follows it, and the same word elsewh
 
 import re
 import unicodedata
-from functools import cached_property
+from functools import cached_property, lru_cache
 from unicodedata import combining
 
 from lexloop.documents.structure.references import ends_in_reference
@@ -20,9 +20,7 @@ _LISTED = frozenset(
 _ENDS_NAMES = frozenset("inc co corp ltd jr sr etc a.m p.m u.s u.k e.u n.y d.c".split())
 """Those that a sentence may end with."""
 _LAST = re.compile(r"(?<![\w.])([\w.]+)\.[\"'”’)\]]*$")
-_MARK = re.compile(r"[a-z]|[ivx]{1,5}")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}\.?")
-_NUMBER = re.compile(r"\d{1,3}")
 _WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*\.?")
 _GOES_ON = re.compile(r"[^\W\d_]{1,6}(?=\.(?:[,;]|\s+(?![ivx]+\W)[^\W\d_A-Z]))")
 _COUNTED = re.compile(r"\d|(?:Art|Nr|No|Sec)\.\s|[^\W\d_](?:\.[^\W\d_])+")
@@ -32,7 +30,7 @@ _ASIDE = re.compile(r"[(\[][\"'“‘]?(?=[^\W\d_A-Z])(?:[^\W\d_]{2,}(?![\w)\].]
 """Words in brackets within a sentence. The mark of an item, "(a)", is not meant."""
 _OPEN, _CLOSES = re.compile(r"[(\[][^()\[\]]*$"), re.compile(r"[^()\[\]]{0,80}[)\]]")
 _STANDING = re.compile(r"(?<![\w.])[^\W\d_]++(?![\w.])")
-_LONGEST, _LONGEST_TITLE, _LONGEST_ARTICLE = 6, 3, 4
+_LONGEST, _LONGEST_TITLE, _LONGEST_ARTICLE, _LONGEST_NUMBER, _LONGEST_ROMAN = 6, 3, 4, 3, 5
 _VOWELS = frozenset("aeiouy")
 
 
@@ -63,10 +61,10 @@ class Abbreviations:
             goes_on = True
         elif token in _LISTED:
             goes_on = token not in _ENDS_NAMES or not self._opens(after)
-        elif _MARK.fullmatch(token):
+        elif _is_mark(token):
             counts = after[:1].isdigit() and not _COUNTS.match(after)
             goes_on = counts or not ends_in_reference(before[: word.end(1)])
-        elif _NUMBER.fullmatch(token):
+        elif token.isdecimal() and len(token) <= _LONGEST_NUMBER:
             goes_on = self._is_ordinal(before[: word.start()], after)
         elif self._shortens(word[1]):
             goes_on = not self._begins(after)
@@ -138,6 +136,18 @@ class Abbreviations:
     @cached_property
     def _languages(self) -> list[str]:
         return languages_of([self._text])
+
+
+@lru_cache(maxsize=32)
+def abbreviations_of(text: str) -> Abbreviations:
+    """Return the evidence of a document, read once however many of its sentences are asked for."""
+    return Abbreviations(text)
+
+
+def _is_mark(token: str) -> bool:
+    """Return whether a word may be the mark of an item: a letter, or a small Roman number."""
+    roman = len(token) <= _LONGEST_ROMAN and set(token) <= set("ivx")
+    return roman or (len(token) == 1 and "a" <= token <= "z")
 
 
 def _first(after: str) -> str:

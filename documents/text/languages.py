@@ -170,6 +170,20 @@ def mismatch(language: str, languages: Sequence[str]) -> str:
     )
 
 
+def read_badly(languages: Sequence[str]) -> str:
+    """Return the sentence for documents in scripts alone whose words have no meaning here; else "".
+
+    Args:
+        languages: Those of the documents, as ``languages_of`` gives them.
+    """
+    if not languages or not all(name.endswith(" script") for name in languages):
+        return ""
+    return (
+        f"The documents are in {' and '.join(languages)}, a language that is read badly without "
+        "a model: search for exact words finds them all."
+    )
+
+
 def _evidence(
     words: list[str], small: Collection[str], home: Collection[str], mostly_known: bool
 ) -> int:

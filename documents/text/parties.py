@@ -55,7 +55,7 @@ _NO_PARTY = re.compile(
     r"|amendment|schedules?)$",
     re.IGNORECASE,
 )
-_WHEREAS = re.compile(r"\b(?:WHEREAS|Whereas|RECITALS)\b")
+_RECITES = ("WHEREAS", "Whereas", "RECITALS")
 
 
 class Party(NamedTuple):
@@ -106,7 +106,7 @@ def _named_from(opening: str, start: int) -> Iterator[Party]:
     at = start
     for match in _ROLE.finditer(opening, start, start + _REACH):
         between = opening[at : match.start()]
-        if len(between) > _APART or _WHEREAS.search(between):
+        if len(between) > _APART or any(word in between for word in _RECITES):
             return
         if not _NO_PARTY.search(role := _role(match)):
             if party := _party(opening, at, match.start(), role, match.end()):

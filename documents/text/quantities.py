@@ -146,6 +146,7 @@ _NUMBER_WORD = rf"(?:{_WORD}|half)"
 _DURATION = (
     rf"\b(?:\d+|{_NUMBER_WORD}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{TIMES})\b"
     r"|\b(?:annual|annually|yearly|daily|monthly|weekly|immediately|promptly)\b"
+    r"|\b(?:longer than|as long as)\b"
 )
 _HELD: dict[Kind, re.Pattern[str]] = {
     "duration": re.compile(_DURATION, re.IGNORECASE),

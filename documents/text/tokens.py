@@ -4,6 +4,7 @@ import re
 import unicodedata
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any
 
 from lexloop.core.folding import folded, narrowed
@@ -11,10 +12,15 @@ from lexloop.documents.structure.references import lies_over
 from lexloop.documents.text.abbreviations import Abbreviations
 
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
-_LIST_ITEM = re.compile(
-    r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
-)
+LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
+"""The mark of an item of a list, and the blank behind it."""
+PIECE = re.compile(r"[^\W_]+")
+"""A run of letters and figures."""
+WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
+COMPOUND_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
+"""A word, with the stops and dashes within it: "4.2", "e-mail"."""
 _INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
+_JOINTS = frozenset(("and", "or", "and/or"))
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
 
@@ -62,16 +68,27 @@ def _ends_sentence(
     return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
 
 
+def _opens_item(line: str) -> bool:
+    return line.lstrip()[:1] in ("§", "#", "|") or LIST_ITEM.match(line) is not None
+
+
 def _is_item_mark(before: str) -> bool:
     """Return whether the mark of an item is all that stands before its full stop."""
-    return len(before.split()) == 1 and _LIST_ITEM.match(before + " ") is not None
+    return len(before.split()) == 1 and _opens_item(before + " ")
+
+
+def is_joint(line: str) -> bool:
+    """Return whether a line only joins what stands around it: a lone "or" below a point."""
+    return line.strip(" \t,;:").lower() in _JOINTS
 
 
 def _is_wrapped(text: str, at: int, before: str) -> bool:
     """Return whether the line that begins at an offset only goes on with what is before it."""
+    if is_joint(text[at : at + _REACH].partition("\n")[0]):
+        return True
     ended = before.rstrip("\"'”’)]")[-1:] in (".", "!", "?", ";", ":")
     if not ended and text[at : at + 1].islower():
-        return not _LIST_ITEM.match(text, at, at + _REACH)
+        return not _opens_item(text[at : at + _REACH])
     return lies_over(before, text[at : at + _REACH])
 
 
@@ -104,14 +121,22 @@ STOP_WORDS = frozenset(
     why will with would you your yours""".split()
 )
 
+UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3\u3005-\u3007"
+    "\u3041-\u3096\u30a1-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""The letters and marks of scripts that put no blanks between words, as ranges of a pattern: Thai,
+Lao, Burmese, Khmer, Japanese and Chinese."""
 _TERM = re.compile(
-    r"""
-    \d+(?:[.\-–]\d+)+ [a-z]? (?:\([a-z0-9]{1,4}\))*   # 20-871(b)(1), 5.3.2, 1602.7
-  | \d+(?:,\d{3})+                                     # 1,500
-  | [^\W_]+(?:['’][^\W_]+)?                            # words, numbers, any script
+    rf"""
+    \d+(?:[.\-–]\d+)+ [a-z]? (?:\([a-z0-9]{{1,4}}\))*   # 20-871(b)(1), 5.3.2, 1602.7
+  | \d+(?:,\d{{3}})+                                     # 1,500
+  | [{UNSPACED}]+                                       # words without blanks between them
+  | (?:(?![{UNSPACED}])[^\W_])+(?:['’][^\W_]+)?          # words, numbers, any other script
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 BEGINNING = 2
@@ -143,6 +168,8 @@ def words(text: str) -> list[str]:
 def tokenize(text: str) -> list[str]:
     """Return the search terms of a text: stemmed words without stop words.
 
+    Of a script without blanks they are its pairs of letters.
+
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
     """
@@ -158,6 +185,8 @@ def term_set(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def _terms_of(written: str) -> tuple[str, ...]:
     """Return the search terms of one word or number as written; "m²" is "m2"."""
+    if _IS_UNSPACED.match(written):
+        return tuple(map("".join, pairwise(written))) or (written,)
     word = (unicodedata.normalize("NFKC", written) if written[0].isalpha() else written).lower()
     if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
         return ()

@@ -14,7 +14,6 @@ from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.context import TextOf
 from lexloop.nodes.markers import CitedSentence, cited_sentences, is_data, unmarked
 
-_IMAGE = re.compile(r"!\[")
 _CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SCRIPTED = re.compile(r"\]\(\s*(?:javascript|vbscript|data):", re.IGNORECASE)
 _ATTRIBUTE = r"<[a-z][\w:-]*\s[^<>]*=[^<>]*>"
@@ -28,7 +27,7 @@ def foreign_matter(answer: str) -> list[str]:
     """
     found = {
         "data instead of sentences": is_data(answer),
-        "an image": _IMAGE.search(answer) is not None,
+        "an image": "![" in answer,
         "a block of code": _CODE.search(answer) is not None,
         "HTML": _markup().search(answer) is not None,
         "a link that runs a script": _SCRIPTED.search(answer) is not None,
@@ -49,7 +48,6 @@ def _markup() -> re.Pattern[str]:
 _COMMON_WORDS = 2
 _LEAST_QUOTED = 2
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'“”]+", re.IGNORECASE)
-_BEFORE_HOST = re.compile(r"(?:https?://)?(?:www\.)?")
 
 
 def without_told(answer: str, told: Collection[str]) -> str:
@@ -159,7 +157,8 @@ def _words(text: str) -> set[str]:
 
 def _addresses(text: str) -> list[str]:
     found = [address.casefold() for address in _ADDRESS.findall(text)]
-    return [_BEFORE_HOST.sub("", address, count=1).rstrip(".,;:!?/") for address in found]
+    bare = (one.removeprefix("http://").removeprefix("https://") for one in found)
+    return [address.removeprefix("www.").rstrip(".,;:!?/") for address in bare]
 
 
 def _misquoted(citation: Citation, text_of: TextOf) -> str | None:

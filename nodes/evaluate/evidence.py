@@ -10,13 +10,19 @@ from typing import Any
 
 from lexloop.core.folding import folded
 from lexloop.documents.chunks.statements import statements_in_text
+from lexloop.documents.structure.references import COMPOUND
+from lexloop.documents.text.exceptions import EXCEPTING
 from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.alignment import (
+    CLAUSE,
     LIKE,
     NEGATORS,
+    added_restrictions,
     alterations,
+    exchanged_junctions,
+    other_actors,
     parties_of,
     read_words,
     restriction_left_out,
@@ -102,18 +108,10 @@ denies what the other says, or says the same in the same words; those that hold 
 the best one count as well."""
 _LEAST_SHARED = 0.5
 """The share of what is said of a party that must be said of another for the two to be mixed up."""
-_CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
 _ROW = re.compile(r"[^:;]+: [^:;]+; [^:;]+: ")
 _PIECES = re.compile(r";|\band\b")
 _MODAL_TERMS = frozenset(tokenize("must shall may can should"))
-_EXCEPTS = re.compile(
-    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
-    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
-    re.IGNORECASE,
-)
-_NEED_NOT = re.compile(r"\bneeds? not\b", re.IGNORECASE)
 _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
-_REFERENCE = re.compile(r"\d[.\-]\d")
 
 
 # carries, by benchmarks/rules.py, .64 to 1.00 of altered statements, .17 of WiCE's unsupported
@@ -145,15 +143,18 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
         found.append("it exempts from what nothing there exempts from")
     found += alterations(claim, near, evidence.text)
     found += _other_subject(claim, near, evidence.text)
+    found += added_restrictions(claim, evidence.terms)
+    found += exchanged_junctions(claim, near)
+    found += other_actors(claim, [evidence.sentences[i] for i in alike], parties_of(evidence.text))
     return list(dict.fromkeys(found))
 
 
 def _exempts(claim: str) -> bool:
-    return _EXCEPTS.search(claim) is not None or _NEED_NOT.search(claim) is not None
+    return EXCEPTING.search(claim) is not None or "need not" in claim.lower()
 
 
 def _denies(sentence: str) -> bool:
-    return _EXCEPTS.search(sentence) is not None or bool(negated_terms(sentence))
+    return EXCEPTING.search(sentence) is not None or bool(negated_terms(sentence))
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
@@ -165,7 +166,7 @@ def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int
 
 def quantities(text: str) -> set[tuple[str, str]]:
     """Return every number, in digits or words, with the search term it counts."""
-    return {pair for clause in _CLAUSE.split(text) for pair in _counted(words(clause))}
+    return {pair for clause in CLAUSE.split(text) for pair in _counted(words(clause))}
 
 
 def _counted(following: list[str]) -> Iterator[tuple[str, str]]:
@@ -221,7 +222,7 @@ def _placed(evidence: Evidence, i: int) -> str:
 
 def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Iterable[str]:
     """Yield references to sections under which the evidence says nothing of the kind."""
-    named = sorted(fact for fact in stated if _REFERENCE.search(fact))
+    named = sorted(fact for fact in stated if COMPOUND.search(fact))
     if not (named and about and evidence.places and all(evidence.places[i] for i in about)):
         return
     around = "\n".join(_placed(evidence, i) for i in about)
@@ -271,10 +272,21 @@ def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
             return f"{than} than"
     mine = negated_terms(claim) & frozenset(tokenize(sentence))
     others = negated_terms(sentence) & wanted
+    # what one denies to be done is not allowed in the other
+    if (others and not mine and _forbids(claim)) or (mine and not others and _forbids(sentence)):
+        return None
     # "nothing in the law limits" denies the law what "the law does not limit" denies limiting
     if mine and others and not mine & others:
         return None
     return min(mine ^ others, default=None)
+
+
+def _forbids(text: str) -> bool:
+    """Return whether a text says that something is forbidden, or is not allowed."""
+    permissions = {word.means: word.said for word in read_words(text) if word.kind == "permission"}
+    denied = negated_terms(text)
+    forbidden, allowed = (set(tokenize(permissions.get(n, ""))) for n in ("forbidden", "allowed"))
+    return bool(forbidden - denied or allowed & denied)
 
 
 def _bounds(text: str) -> set[tuple[bool, str]]:

@@ -18,7 +18,7 @@ from lexloop.core.folding import folded
 from lexloop.core.running import computing
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ParsedQuestion, Passage
-from lexloop.documents.text.tokens import tokenize
+from lexloop.documents.text.tokens import LIST_ITEM, tokenize
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import TRIAD, Judge, Judgement
@@ -34,7 +34,6 @@ from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.shortening import shortened
 from lexloop.nodes.weights import load_weights
 
-_BULLET = re.compile(r"^(?:[-*•]|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)])\s+", re.IGNORECASE)
 _LABEL = re.compile(r"^[\w-]+(?: [\w-]+){0,3} : ")  # "**Term**: it is due", emphasis blanked
 _LEAST_QUOTED = 3
 _JOINT = re.compile(r"(?<=:)\s+(?=\S)")  # between a lead-in and its list item
@@ -52,8 +51,13 @@ def claims_of(text: str) -> list[str]:
 
 
 def _claims(text: str) -> list[tuple[CitedSentence, str]]:
-    found = ((one, _BULLET.sub("", one.text.strip())) for one in cited_sentences(folded(text)))
+    found = ((one, _unlisted(one.text.strip())) for one in cited_sentences(folded(text)))
     return [(sentence, claim) for sentence, claim in found if tokenize(claim)]
+
+
+def _unlisted(line: str) -> str:
+    mark = LIST_ITEM.match(line)
+    return line[mark.end() :].lstrip() if mark else line
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import LEAST
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
-from lexloop.documents.text.languages import MAY_MISS, NOT_ANSWERED
+from lexloop.documents.text.languages import MAY_MISS, NOT_ANSWERED, read_badly
 from lexloop.nodes.context import TRIAD, Context, Judgement, TextOf
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import spread, unmarked
@@ -44,6 +44,9 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     if untranslated:
         what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
+    elif not best["evaluation"]["passed"] and not context.generator.instructions:
+        languages = context.backend.languages() if context.backend is not None else []
+        warning = f"{read_badly(languages)} {warning}".strip()
     return _final(state, attempts, best, warning)
 
 

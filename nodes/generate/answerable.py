@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from lexloop.core.types import Kind, Part
 from lexloop.documents.text.quantities import holds
-from lexloop.documents.text.tokens import term_set, tokenize, words
+from lexloop.documents.text.tokens import tokenize, words
 from lexloop.nodes.generate.quotables import READ, Quotable, ScoredQuotables, alike, is_definition
 from lexloop.nodes.question import words_of_asking
-from lexloop.nodes.relevance import Query, Sources, coverage, defines
+from lexloop.nodes.relevance import Query, Sources, defines
 from lexloop.nodes.weights import Weights, load_weights
 
 _TOP = 5
@@ -22,11 +22,12 @@ _TOP = 5
 class AnswerabilityFeatures:
     """The features for an answer being there, then those against it; about in [0, 1]."""
 
-    # the share of a part's terms, weighted by idf, that its best statement has with its label, and
-    # by how much that statement's score lies over the mean of those not like it; over all parts
-    own: float
+    # by how much the score of a part's best statement lies over the mean of those not like it; over
+    # all parts
     over: float
-    read: float  # a tenth of what the reader makes of the best statements, log-odds; over all parts
+    # a fifth of the log-odds by which the reader finds that the best statements answer, over all
+    # parts
+    answers: float
     first: float  # the highest cosine of a statement of the first passage with the question
     # how many of the question's words the documents do not know, up to 3, over 3; one that is near
     # to a word of the passages counts less
@@ -47,15 +48,10 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
     first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
     best = scored.scores.argmax(axis=1)
     unread = scored.scores - READ * scored.read  # what is read is a feature of its own
-    stands_out = [
-        _stands_out(terms, scores, place, evidence)
-        for terms, scores, place in zip(asked.terms, unread, best.tolist(), strict=True)
-    ]
-    own, over = np.mean(stands_out, axis=0).tolist()
+    over = [_over(*part, evidence) for part in zip(unread, best.tolist(), strict=True)]
     return AnswerabilityFeatures(
-        own=own,
-        over=over,
-        read=float(scored.read[np.arange(len(best)), best].mean()) / 10,
+        over=float(np.mean(over)),
+        answers=float(scored.answers[np.arange(len(best)), best].mean()) / 5,
         first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
         unknown=min(_unknown(asked, evidence, sources), 3) / 3,
         foreign=float(
@@ -165,21 +161,10 @@ def lacks(
     return lacking + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
 
 
-def _stands_out(
-    terms: Mapping[str, float],
-    scores: NDArray[np.float32],
-    place: int,
-    evidence: Sequence[Quotable],
-) -> tuple[float, float]:
-    """Return how much of a part its best statement has, and by how much that beats the others.
-
-    ``place`` is where the best one is.
-    """
-    best = evidence[place]
-    others = [i for i, item in enumerate(evidence) if not alike(item, best)]
-    beaten = float(scores[others].mean()) if others else 0.0
-    said = term_set(f"{best.passage['section']} {best.text}")
-    return coverage(terms, said), float(scores[place]) - beaten
+def _over(scores: NDArray[np.float32], place: int, evidence: Sequence[Quotable]) -> float:
+    """Return by how much the best statement, at ``place``, beats the mean of those not like it."""
+    others = [i for i, item in enumerate(evidence) if not alike(item, evidence[place])]
+    return float(scores[place]) - (float(scores[others].mean()) if others else 0.0)
 
 
 def probability_there(features: AnswerabilityFeatures) -> float:

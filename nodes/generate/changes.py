@@ -26,7 +26,6 @@ _BEFORE, _OPENING, _LONGEST = 400, 600, 1_200
 change that is quoted."""
 _QUOTED = re.compile(r"[\"“„«](?P<said>[^\"“”„«»]{2,300})[\"”“»]")
 _BROUGHT = re.compile(r"\s*+[\"“„«][^\"”“»]{1,1000}[\"”“»]")
-_OF = re.compile(r"\bof (?:the )?(?P<act>.+)")
 
 
 class Change(NamedTuple):
@@ -118,13 +117,13 @@ def changes(view: View) -> Iterator[Change]:
 
 def _meant(triplet: Triplet, view: View) -> str:
     """Return the document that a relation changes; empty where that is not sure."""
-    own, named = triplet["document"], _OF.search(triplet["object"])
+    own, named = triplet["document"], f" {triplet['object']}".partition(" of ")[2]
     before = (view.text_of(own) or "")[max(0, triplet["start"] - _BEFORE) : triplet["end"]]
     around = f"{view.titles[own]}\n{(view.text_of(own) or '')[:_OPENING]}\n{before}"
     said = term_set(around)
     titles = {name: _title(title) for name, title in view.titles.items() if name != own}
     fitting = {name: title for name, title in titles.items() if title and title <= said}
-    act = _plain(named["act"]) if named else frozenset[str]()
+    act = _plain(named)
     fitting = {name: title for name, title in fitting.items() if act <= title} or fitting
     if not fitting and act:
         fitting = {name: title for name, title in titles.items() if act <= title}

@@ -12,6 +12,7 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
+from lexloop.nodes.apart import inside
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import (
     lacks,
@@ -24,6 +25,7 @@ from lexloop.nodes.generate.quotables import ScoredQuotables, score_quotables
 from lexloop.nodes.generate.quoting import cite, quote_all
 from lexloop.nodes.generate.selecting import Lengths, select
 from lexloop.nodes.generate.writing import Writer, list_asked
+from lexloop.nodes.question import part_of
 from lexloop.nodes.relevance import Query, query_of, query_of_part
 from lexloop.store.view import View
 
@@ -64,7 +66,9 @@ class ExtractiveGenerator:
         only = pointed is not None and pointed["only"]
         if units and only:
             return self._quoted(units)
-        draft = self._selected(question, passages, units)
+        others = pointed.get("others", []) if pointed is not None else []
+        question = _within(question, pointed.get("names", []) if pointed is not None else [])
+        draft = self._selected(question, passages, units, others)
         if draft["abstained"] and not (quoted := self._quoted(units))["abstained"]:
             return quoted
         return draft
@@ -80,11 +84,14 @@ class ExtractiveGenerator:
         question: ParsedQuestion,
         passages: list[Passage],
         units: list[PointedUnit],
+        others: list[PointedUnit],
     ) -> Draft:
         asked = query_of(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
+        if scored is not None and others:
+            scored = scored.outside(others)
         if scored is None:
             return drafted(ABSTENTION)
         if not any(map(self._sources.knows, asked.all_terms)):
@@ -143,3 +150,13 @@ class ExtractiveGenerator:
             and probability_there(read_features(part, held.among_the_best, self._sources))
             < self._least.there
         ]
+
+
+def _within(question: ParsedQuestion, names: list[str]) -> ParsedQuestion:
+    """Return a question as it is asked within the sections that it names: without their names."""
+    outside = dict.fromkeys(filter(None, names), "")
+    bare = inside(question["inside"], outside)
+    parts = [inside(part["text"], outside) for part in question["parts"]]
+    if not outside or not bare or not all(parts):
+        return question
+    return {**question, "inside": bare, "parts": [part_of(part) for part in parts]}

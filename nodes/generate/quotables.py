@@ -58,13 +58,15 @@ class ScoredQuotables:
         quotables: The statements.
         vectors: Their unit vectors, shape (quotables, dimension).
         scores: What each is worth for each part of the question, shape (parts, quotables).
-        read: What the reader makes of it, log-odds of the same shape.
+        read: How near the reader finds each to an answer, log-odds of the same shape.
+        answers: Whether the reader finds that each answers, log-odds of the same shape.
     """
 
     quotables: list[Quotable]
     vectors: Vectors
     scores: NDArray[np.float32]
     read: NDArray[np.float32]
+    answers: NDArray[np.float32]
 
     @property
     def best(self) -> NDArray[np.float32]:
@@ -85,6 +87,13 @@ class ScoredQuotables:
         kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
         return self.only(kept) if kept else None
 
+    def outside(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
+        """Return the statements that lie in none of some provisions; None if there are none."""
+        kept = [
+            i for i, one in enumerate(self.quotables) if not any(_lies_in(one, u) for u in units)
+        ]
+        return self.only(kept) if kept else None
+
     def only(self, kept: list[int]) -> "ScoredQuotables":
         """Return the statements at some places."""
         return ScoredQuotables(
@@ -92,6 +101,7 @@ class ScoredQuotables:
             self.vectors[kept],
             self.scores[:, kept],
             self.read[:, kept],
+            self.answers[:, kept],
         )
 
 
@@ -124,11 +134,11 @@ def score_quotables(
         if term is not None:
             scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
     stated = [Stated(item.passage["document"], item.said, item.text) for item in quotables]
-    read = np.zeros_like(scores)
+    read, answers = np.zeros_like(scores), np.zeros_like(scores)
     for row, part in enumerate(asked.parts):
         question = asked.text if len(asked.parts) == 1 else part["text"]
-        read[row] = reads(question, stated, scores[row], sources)
-    return ScoredQuotables(quotables, vectors, scores + READ * read, read)
+        read[row], answers[row] = reads(question, stated, scores[row], sources)
+    return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 
 def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:

@@ -8,6 +8,7 @@ from itertools import islice
 from lexloop.core.types import MOST_POINTED, Citation, Draft, PointedUnit
 from lexloop.documents.chunks.limits import limits_of, notes_of
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.telling import heading_span
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import sentence_spans, tokenize
@@ -24,6 +25,8 @@ from lexloop.store.view import View
 LIMITED, NOTED = "Except:", "Footnote:"
 """The lines before what limits the statements above, and before a footnote that hangs on them."""
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
+_MOST_FOLLOWED = 2
+"""How many units are quoted that a statement leaves the answer to."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
 """The share of a question, weighted by idf, that one point must add to the words leading into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
@@ -69,6 +72,7 @@ class Writer:
                 said = [item.said]
             else:
                 said = self._quote(item, several=len(names) > 1)
+                self._follow(said, document)
             self._limit(said, document)
         holding = (chunk_id for unit in self._units for chunk_id in self._sources.chunks_over(unit))
         chunks = dict.fromkeys(islice(holding, MOST_POINTED))
@@ -101,6 +105,17 @@ class Writer:
         # the heading of a list, and what of it is left out
         self._told += [x for x in listed if x.startswith(LEFT_OUT) or not _LAST_MARKER.search(x)]
         self._citations += cited
+
+    def _follow(self, said: Sequence[Statement], document: str) -> None:
+        """Quote what a statement leaves the answer to: "The charges are those of Schedule 1."."""
+        tree = self._sources.tree_of(document)
+        if tree is None:
+            return
+        asked = frozenset(self._asked.all_terms)
+        places = [place for one in said for place in _left_to(one, asked, tree)]
+        units = [unit_at(document, tree, place) for place in dict.fromkeys(places)]
+        if units and len(units) <= _MOST_FOLLOWED:
+            self._quote_whole(units)
 
     def _limit(self, said: Sequence[Statement], document: str) -> None:
         """Quote behind a provision its footnotes and what limits it."""
@@ -163,6 +178,23 @@ class Writer:
             return cite(item.passage, said, 0)
         label = item.said.label if said[0].label == item.said.label else item.passage["section"]
         return self._sources.cited(document, start, said[-1].end, label)
+
+
+def _left_to(said: Statement, asked: frozenset[str], tree: Tree) -> list[int]:
+    """Return the places of the units that a statement refers to and adds nothing to.
+
+    It has but a word that is neither of the question nor of the references: "set out in Annex B".
+    """
+    references = [one for one in find_references(said.own) if not (one.itself or one.here)]
+    rest = said.own
+    for one in reversed(references):
+        rest = f"{rest[: one.start]} {rest[one.end :]}"
+    terms = frozenset(tokenize(rest))
+    if said.points or not terms & asked or len(terms - asked) > 1:
+        return []
+    at = tree.at(said.start)
+    around = {at, *tree.above(at)} if at >= 0 else set[int]()
+    return [place for one in references for place in tree.find(one, at) if place not in around]
 
 
 def _unit_of(document: str, said: Statement, sources: View) -> list[PointedUnit]:

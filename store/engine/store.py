@@ -456,6 +456,8 @@ class EngineStore:
     def having(self, word: str, within: Within) -> list[str]:
         """See ``Store.having``."""
         begins = "".join(f"[{letter}{accented(letter)}]" for letter in word[:BEGINNING])
+        if len(word) == 1:  # of a script without blanks it is in pairs alone
+            begins = f".*{begins}"
         should: list[Json] = [{"terms": {TERMS: tokenize(word)}}]
         should.append({"regexp": {TERMS: {"value": f"({begins}.*)&(.*[^ -~].*)"}}})
         held: Json = {"bool": {"should": should, "minimum_should_match": 1}}

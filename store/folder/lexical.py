@@ -125,7 +125,12 @@ class LexicalIndex:
 
     def having(self, word: str) -> NDArray[np.int32]:
         """Return the positions of chunks that may have a word; see ``Store.having``."""
-        alike = (t for t in self._not_ascii if plain(t[:BEGINNING]) == word[:BEGINNING])
+        alike = (
+            term
+            for term in self._not_ascii
+            # of a script without blanks a single letter is in pairs alone
+            if plain(term[:BEGINNING]) == word[:BEGINNING] or (len(word) == 1 and word in term)
+        )
         columns = {self.terms[t] for t in (*tokenize(word), *alike) if t in self.terms}
         starts, rows = self.weights.indptr, self.weights.indices
         held = [rows[starts[column] : starts[column + 1]] for column in sorted(columns)]

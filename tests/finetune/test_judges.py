@@ -257,7 +257,7 @@ def test_what_speaks_for_an_answer_gets_a_positive_weight_and_nothing_against_it
     of_found = dict(zip(names, found.weights, strict=True))
     assert of_there["first"] > 0 > of_there["lacking"]
     assert of_found["over"] > 0
-    assert of_there["own"] == of_found["foreign"] == 0.0
+    assert of_found["foreign"] == 0.0
     for part in answerable.PARTS:
         turned = [replace(one, features=tuple(-value for value in one.features)) for one in rows()]
         weights = dict(
@@ -288,7 +288,7 @@ def test_each_set_weighs_the_same_and_in_it_what_is_answered_three_quarters() ->
 def test_shares_and_reliability_by_hand() -> None:
     given = [row("answerable", n < 2) for n in range(4)]
     given += [row("negative"), row("out of scope", name="b")]
-    low, high = 0.39, 0.4
+    low, high = 0.34, 0.35
     there = np.array([low, high, 0.9, 0.9, 0.1, 0.5])
     found = np.array([0.9, 0.9, 0.5, 0.49, 0.9, 0.12])
     # of four that are answered one is refused; of the two that are right one is left, and passes
@@ -330,7 +330,7 @@ def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path, docs: Path) 
     assert found[-1].text == asked[1]
     assert [row.label for row in found] == [True, False, True, True, False, False]
     held, removed, later, cold, elsewhere, _ = map(features, found)
-    assert held.own > removed.own
+    assert held.answers > removed.answers
     assert later.first > cold.first  # the history has been read
     assert elsewhere.foreign == 1.0
     lost = {**GOLD[0], "id": "lost", "reference_context": "what none of the documents says"}

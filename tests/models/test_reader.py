@@ -16,25 +16,39 @@ OTHER = "Bats are counted at dusk."
 
 
 def test_what_answers_comes_before_what_shares_words_and_that_before_the_rest() -> None:
-    rent, use, other = load_reader().read(QUESTION, [RENT, USE, OTHER]).tolist()
+    rent, use, other = load_reader().read(QUESTION, [RENT, USE, OTHER]).order.tolist()
     assert rent > use > other
     assert rent > 0 > other
 
 
+def test_what_is_only_near_is_told_from_what_answers() -> None:
+    rent, use, other = load_reader().read(QUESTION, [RENT, USE, OTHER]).answers.tolist()
+    assert rent > 0 > max(use, other)
+
+
 def test_a_text_reads_the_same_whatever_is_read_with_it() -> None:
     reader = load_reader()
-    alone = [float(reader.read(QUESTION, [text])[0]) for text in (RENT, USE, OTHER)]
+    alone = [reader.read(QUESTION, [text]) for text in (RENT, USE, OTHER)]
     fresh = Reader(_weights(), genuine_folder() / TOKENIZER)
-    assert fresh.read(QUESTION, [OTHER, USE * 30, RENT, USE]).tolist()[2] == alone[0]
-    assert fresh.read(QUESTION, [RENT, USE, OTHER]).tolist() == alone
+    assert fresh.read(QUESTION, [OTHER, USE * 30, RENT, USE]).order[2] == alone[0].order[0]
+    together = fresh.read(QUESTION, [RENT, USE, OTHER])
+    assert together.order.tolist() == [float(one.order[0]) for one in alone]
+    assert together.answers.tolist() == [float(one.answers[0]) for one in alone]
 
 
 @pytest.mark.parametrize("question", ["", "?", "rent " * 2000, "租" * 900])
 def test_any_question_and_text_is_read(question: str) -> None:
-    found = load_reader().read(question, ["", " ", "rent " * 5000])
-    assert found.shape == (3,)
+    found = np.stack(load_reader().read(question, ["", " ", "rent " * 5000]))
+    assert found.shape == (2, 3)
     assert np.isfinite(found).all()
-    assert load_reader().read(question, []).shape == (0,)
+    assert np.stack(load_reader().read(question, [])).shape == (2, 0)
+
+
+def test_a_long_question_leaves_room_for_the_text() -> None:
+    long = f"{QUESTION} {'boathouse ' * 130}"
+    rent, other = load_reader().read(f"{long}{'bats ' * 500}", [RENT, OTHER]).order.tolist()
+    assert [rent, other] == load_reader().read(long, [RENT, OTHER]).order.tolist()
+    assert rent > other
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class Searched:
 
     def __init__(self, scores: Mapping[str, float], supporting: str = "") -> None:
         self.terms: dict[str, list[str]] = {}
+        self.documents: list[str] = []
         self.asked: list[tuple[str, object]] = []
         self._hits = [
             Hit(name, name, score, bool(supporting) and name.startswith(supporting))

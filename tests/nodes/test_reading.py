@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from indexes import view_of
-from numpy.typing import NDArray
 
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
+from lexloop.models.reader import Readings
 from lexloop.nodes import reading
 from lexloop.nodes.reading import SHORTLIST, Stated, reads
 from lexloop.store.view import View
@@ -24,9 +24,10 @@ class Counting:
     def __init__(self) -> None:
         self.given: list[tuple[str, list[str]]] = []
 
-    def read(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    def read(self, question: str, texts: Sequence[str]) -> Readings:
         self.given.append((question, [*texts]))
-        return np.array([len(text) for text in texts], dtype=np.float32)
+        lengths = np.array([len(text) for text in texts], dtype=np.float32)
+        return Readings(lengths, -lengths)
 
 
 @pytest.fixture
@@ -52,7 +53,8 @@ def test_a_statement_is_read_behind_its_title_and_headings(counting: Counting) -
     assert question == "Who pays?"
     told = (f"Keeping. {KEEPING}", f"Feeding. {FEEDING}")
     assert texts == [f"Dog Act. Kennels. {one}" for one in told]
-    assert read.tolist() == [len(text) for text in texts]
+    assert read.order.tolist() == [len(text) for text in texts]
+    assert read.answers.tolist() == [-len(text) for text in texts]
 
 
 def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
@@ -65,8 +67,9 @@ def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
     read = reads("Who pays?", stated, scores, view)
     [(_, texts)] = counting.given
     assert len(texts) == SHORTLIST
-    assert read[:2].tolist() == [min(map(len, texts))] * 2
-    assert read[2:].tolist() == sorted(map(len, texts))
+    assert read.order[:2].tolist() == [min(map(len, texts))] * 2
+    assert read.order[2:].tolist() == sorted(map(len, texts))
+    assert read.answers[:2].tolist() == [-max(map(len, texts))] * 2
 
 
 def test_what_is_in_other_languages_is_not_read(counting: Counting) -> None:
@@ -77,5 +80,6 @@ def test_what_is_in_other_languages_is_not_read(counting: Counting) -> None:
     )
     view = view_of(Document("g.txt", "Hundegesetz", text), embedder=load_minilm())
     stated = stated_in(view)
-    assert not reads("Wer zahlt?", stated, np.zeros(len(stated), dtype=np.float32), view).any()
+    read = reads("Wer zahlt?", stated, np.zeros(len(stated), dtype=np.float32), view)
+    assert not np.stack(read).any()
     assert counting.given == []

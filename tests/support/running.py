@@ -16,8 +16,9 @@ from lexloop.nodes.context import Context
 
 
 def runtime(**parts: object) -> Runtime[Context]:
-    """A runtime whose context has these parts, and the default settings."""
-    return Runtime(context=cast("Context", SimpleNamespace(**{"settings": Settings(), **parts})))
+    """A runtime whose context has these parts, the default settings, and no chat model."""
+    own = {"settings": Settings(), "backend": None, "generator": SimpleNamespace(instructions="")}
+    return Runtime(context=cast("Context", SimpleNamespace(**{**own, **parts})))
 
 
 def update_of(

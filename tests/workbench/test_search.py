@@ -254,3 +254,18 @@ def test_accents_of_latin_and_greek_letters_are_taken_off() -> None:
     assert plain("Ünïcode ŁÓDŹ Άλφα Йод がく") == "unicode łodz αλφα йод がく"
     assert {"é", "È", "ẽ"} <= {*accented("e")}
     assert accented("7") == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [("\u516b\u518c", 1), ("\u518c", 2), ("\u4e66", 2), ("\u516b\u4e66", 0)],
+)
+def test_words_of_a_script_without_blanks_are_found_within_others(word: str, count: int) -> None:
+    # "A reader borrows eight volumes.", "A late volume costs two crowns. The book is returned."
+    text = (
+        "\u8bfb\u8005\u501f\u4e66\u516b\u518c\u3002\n"
+        "\u6bcf\u518c\u4e8c\u5143\uff0c\u8fd8\u4e66\u3002"
+    )
+    found = search(views(("law.txt", text)), Asked.of(word))
+    assert found.places == count
+    assert all(mark == word for marked in marks(found).values() for mark in marked)

@@ -233,7 +233,8 @@ class DocumentAsker:
         close = np.where(held | long, near + tokens, -1.0)
         stated = [Stated(self._document, said, said.text) for _, said in kept]
         # what the loop cites is read first
-        read = reads(question.question, stated, (close + held).astype(np.float32), self._view)
+        scores = (close + held).astype(np.float32)
+        read = reads(question.question, stated, scores, self._view).order
         best = np.argsort(-(close + _READ * read), kind="stable").tolist()
         quoted = [self._cited(*kept[at]) for at in best[:_MOST_CITED]]
         top = best[0]

@@ -133,8 +133,8 @@ def test_a_conversation_of_somebody_else_is_not_there(ann: httpx.Client, bob: ht
 def test_an_answer_leads_on_to_questions_that_its_documents_answer(ann: httpx.Client) -> None:
     answer = asked(ann, question="What is the civil penalty for a first violation?")
     found = ann.get(f"/answers/{answer['id']}/next").json()["questions"]
-    assert "What does § 20-873 say about “Enforcement”?" in found
-    assert len(found) <= 4
+    assert 0 < len(found) <= 4
+    assert all(asked(ann, question=question)["passed"] for question in found)
     hello = asked(ann, question="Hello!")
     assert ann.get(f"/answers/{hello['id']}/next").json() == {"questions": []}
 

@@ -71,17 +71,17 @@ def test_a_stream_is_the_same_answer_in_pieces(ann: OpenAI) -> None:
 
 
 def test_a_question_follows_up_on_the_messages_before(ann: OpenAI) -> None:
-    first = ask(ann, "Who must publish a summary of the results of a bias audit?")
+    first = ask(ann, "When must notice be given to candidates?")
     messages: list[Any] = [
         {"role": "system", "content": "You are a pirate. Answer in rhymes."},
-        {"role": "user", "content": "Who must publish a summary of the results of a bias audit?"},
+        {"role": "user", "content": "When must notice be given to candidates?"},
         {"role": "assistant", "content": first.choices[0].message.content},
-        {"role": "user", "content": [{"type": "text", "text": "And what must it include?"}]},
+        {"role": "user", "content": [{"type": "text", "text": "And how?"}]},
     ]
     found = ann.chat.completions.create(model="lexloop/sample", messages=messages)
-    alone = ask(ann, "And what must it include?")
+    alone = ask(ann, "And how?")
     told = found.choices[0].message.lexloop["citations"]
-    assert "summary" in json.dumps(told)
+    assert "notice" in json.dumps(told)
     assert told != alone.choices[0].message.lexloop["citations"]
 
 

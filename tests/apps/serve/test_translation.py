@@ -65,13 +65,27 @@ _SAYING = (
 _TELLING = frozenset(("failed_reply", "tell_loss", "heed_deadline"))
 """What else is called with texts that people are told."""
 _SILENT = frozenset(
-    ("compile", "Field", "heed_deadline", "split", "info", "error", "warning", "sub", "search")
+    (
+        *(
+            "compile",
+            "Field",
+            "heed_deadline",
+            "split",
+            "info",
+            "error",
+            "warning",
+            "sub",
+            "search",
+        ),
+        "removeprefix",
+    )
 )
 """What is called with texts that nobody is told."""
 _TEXT = re.compile(r"[A-Za-z]{2,}[^ ]* [\w{(“\[]|^\{\} [a-z]|: \{\}|^[A-Z][a-z]+:$|[a-z]\.$")
 _NO_TEXT = re.compile(r"\\[bswdn(]|\(\?|[|<>=^$\n]|^\S+$(?<![.:])|\w\[|^(?:[A-Z]{5,6} )+")
 _UNTOLD = frozenset(
     """\
+need not
 nothing of it
 Note: {}
 [removed: it quoted a document that has been forgotten]

@@ -8,6 +8,7 @@ from indexes import view_of
 from lexloop.core.types import Passage
 from lexloop.documents.chunks.limits import limits_of
 from lexloop.documents.document import Document
+from lexloop.documents.text.abbreviations import Abbreviations
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.paragraphs import paragraph_of
 from lexloop.nodes.generate.quotables import Quotable
@@ -81,6 +82,32 @@ def test_what_limits_something_else_is_not_quoted(other: str) -> None:
         "Section 7 Food\n\nFood is sold.\n"
     )
     assert quoted_of(text, rule) == [rule]
+
+
+def test_this_section_with_a_number_is_the_one_of_that_number() -> None:
+    rule, other = RULES[0][0], RULES[1][0]
+    text = (
+        f"Harbour Terms\n\n4. Keys\n\n4.1 Lending. {rule}\n\n4.2 Mooring. {other} This Section 4.2 "
+        "shall not apply in a storm.\n\n5. Food\n\n5.1 Sale. Food is sold.\n"
+    )
+    assert quoted_of(text, rule) == [rule]
+    assert any("storm" in said for said in quoted_of(text, other))
+
+
+def test_a_document_is_read_once_for_all_that_may_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    begin = Abbreviations.__init__
+
+    def counted(self: Abbreviations, text: str) -> None:
+        read.append(text)
+        begin(self, text)
+
+    monkeypatch.setattr(Abbreviations, "__init__", counted)
+    limits = " ".join(f"Rule {n} of Section 4 shall not apply to boat {n}." for n in range(40))
+    text = f"Harbour Terms\n\nSection 4 Keys\n\n{RULES[0][0]}\n\nSection 5 Boats\n\n{limits}\n"
+    tree = Document("t.txt", "Harbour Terms", text).tree
+    assert len(limits_of(text.index(RULES[0][0]), text.index("Section 5"), tree, text)) == 3
+    assert read.count(text) == 1
 
 
 def test_there_are_sixty_pairs() -> None:

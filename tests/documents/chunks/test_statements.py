@@ -125,3 +125,16 @@ def test_a_heading_that_runs_into_a_provision_is_no_statement(text: str, said: l
     text = f"{text}\n2. The gate is closed at ten.\n3. The lamp is lit at six.\n"
     found = [one.own for one in statements_in_text(text)]
     assert found[: len(said)] == said
+
+
+@pytest.mark.parametrize("joint", [";\nor\n", ";\n\nor\n\n", ",\n\nand\n\n", ";\n        and/or\n"])
+def test_a_lone_conjunction_belongs_to_the_point_above_it(joint: str) -> None:
+    text = (
+        "1. Ending the lease\n\nThe tenant may end the lease if:\n\n"
+        f"(a) the roof leaks{joint}(b) the slipway is closed.\n\n2. Rent\n\nIt is 300 euros.\n"
+    )
+    said = " ".join(joint.split())
+    assert stated(text)[1:3] == [
+        ("Section 1(a)", f"The tenant may end the lease if: the roof leaks{said[0]} {said[2:]}"),
+        ("Section 1(b)", "The tenant may end the lease if: the slipway is closed."),
+    ]

@@ -178,3 +178,20 @@ def test_an_outline_is_numbered_level_by_level_and_starts_anew_below_each() -> N
     labels = [unit.label for unit in document.tree.units]
     assert labels[3] == "Section 1.1(a)(i)"
     assert labels[-1] == "Section 2.1"
+
+
+def test_a_deleted_clause_is_not_counted() -> None:
+    word = docx.Document()
+    outline(word)
+    for text in ("Services", "Price", "Notices", "Term"):
+        add(word, text, 0)
+    for place, mark in ((1, "del"), (2, "moveFrom")):
+        paragraph = word.paragraphs[place]._p
+        (run,) = paragraph.r_lst
+        gone = parse_xml(f'<w:{mark} {nsdecls("w")} w:id="{place}"/>')
+        run.addprevious(gone)
+        gone.append(run)
+        if mark == "del":
+            for text in gone.iter(f"{{{gone.nsmap['w']}}}t"):
+                text.tag = text.tag[:-1] + "delText"
+    assert read(saved(word)).text == "1. Services\n2. Term\n"

@@ -188,7 +188,7 @@ _PRINTED = "\n\n".join(
             "Boats 7",
             _BOATS[4],
             "5. (1) A fee is payable for each licence.",
-            "(2) It is due in May.",
+            "(2) It is due in May and\nOctober of each year.",
         ),
         *("8 Bill", _BOATS[5], "6. Whoever contravenes section 3 commits an offence."),
         "EXPLANATORY STATEMENT",
@@ -210,6 +210,13 @@ def test_a_printed_bill_is_read_past_its_contents_its_running_heads_and_its_stat
         'Clause 2 "boat"',
         'Clause 2 "master"',
     ]
+    assert [u.label for u in tree.units if "October" in _PRINTED[u.start : u.end]][
+        -1
+    ] == "Clause 5(2)"
+    assert not any(_PRINTED[u.start :].startswith("October") for u in tree.units)
+    operative = {u.label for place, u in enumerate(tree.units) if tree.operative(place)}
+    assert operative.isdisjoint(points)  # they explain, and a clause says
+    assert operative >= {f"Clause {number}" for number in range(1, 7)}
 
 
 def test_running_heads_number_each_second_page_and_provisions_each_number() -> None:

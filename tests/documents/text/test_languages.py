@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.documents.text.languages import languages_of, other_language
+from lexloop.documents.text.languages import languages_of, other_language, read_badly
 
 ENGLISH = "The operator must keep the data of a child for as long as it is needed, and no longer."
 GERMAN = "Der Betreiber muss die Daten eines Kindes löschen, wenn sie nicht mehr gebraucht werden."
@@ -70,3 +70,17 @@ def test_most_questions_in_another_language_are_told_so_and_none_by_a_wrong_name
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     assert isinstance(other_language(text, languages_of([text, ENGLISH]), KNOWN), str)
+
+
+@pytest.mark.parametrize(
+    ("languages", "told"),
+    [
+        (["Chinese script"], "The documents are in Chinese script, a language that is read badly"),
+        (["English", "Chinese script"], ""),
+        (["German"], ""),
+        ([], ""),
+    ],
+)
+def test_documents_in_other_scripts_alone_are_read_badly(languages: list[str], told: str) -> None:
+    assert read_badly(languages).startswith(told)
+    assert bool(read_badly(languages)) == bool(told)

@@ -10,6 +10,7 @@ from lexloop.documents.text.quantities import holds
     ("kind", "text"),
     [
         ("duration", "within 10 business days"),
+        ("duration", "no longer than is needed"),
         ("duration", "for at least twenty-four (24) months"),
         ("money", "a fee of $1,500"),
         ("percentage", "2% of the value"),

@@ -138,3 +138,15 @@ def test_a_lead_in_that_is_not_at_its_spans(changed: dict[str, object]) -> None:
 )
 def test_foreign_matter(answer: str, kind: str | None) -> None:
     assert foreign_matter(answer) == ([f"The answer holds {kind}."] if kind else [])
+
+
+@pytest.mark.parametrize("joint", ["or", "or [1]", "And", "and/or"])
+def test_a_lone_conjunction_is_no_sentence(joint: str) -> None:
+    points = f"(a) the roof leaks;\n{joint[:2]}\n(b) the slip is shut."
+    text = f"The tenant may end the lease if:\n{points}"
+    cited = citation("An owner", document="lease.txt", start=0, end=len(text), quote=text)
+    answer = (
+        f"The tenant may end the lease if: [1]\n(a) the roof leaks; [1]\n{joint}\n"
+        "(b) the slip is shut. [1]"
+    )
+    assert citation_problems(answer, [cited], {"lease.txt": text}.get) == []

@@ -23,7 +23,7 @@ def scored(*rows: list[float], texts: list[str], duties: Passage) -> ScoredQuota
     evidence = [Quotable(duties, one, n) for n, one in enumerate(said)]
     scores = np.array(rows, dtype=np.float32)
     vectors = np.eye(len(texts), dtype=np.float32)
-    return ScoredQuotables(evidence, vectors, scores, np.zeros_like(scores))
+    return ScoredQuotables(evidence, vectors, scores, *np.zeros((2, *scores.shape), np.float32))
 
 
 def asked(small: View, parts: int) -> Query:
