@@ -244,14 +244,15 @@ class Pointing(TypedDict):
 
     ``named`` are the documents that it singles out, none where it does not. ``foreign`` says
     whether a reference leads into an act that is none of the documents, and ``only`` whether the
-    question asks what its provisions say and nothing else. ``titled`` are its words where a heading
-    may be among them.
+    question asks what its provisions say and nothing else. ``topic`` are the words that say what
+    else it is about, and ``titled`` its words if a heading may be among them.
     """
 
     pointers: list[Pointer]
     named: list[str]
     foreign: bool
     only: bool
+    topic: list[str]
     structure: StructureQuestion | None
     titled: str
 

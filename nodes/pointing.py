@@ -155,7 +155,8 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     named = _singled_out(left, titles)
     about = named or (titles if len(titles) == 1 else ())
     telling = frozenset(word for name in about for word in words_of(name, titles[name]))
-    only = not foreign and all(word in _POINTING or word in telling for word in rest)
+    topic = [word for word in rest if word not in _POINTING and word not in telling]
+    only = not foreign and not topic
     if loose and not only:
         # "a fee of 3.5" names no clause
         found = [(pointer, at) for pointer, at in found if _UNDER.search(asked[:at])]
@@ -164,6 +165,7 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
         "named": named,
         "foreign": foreign,
         "only": only and bool(found),
+        "topic": [] if foreign else topic,
         "structure": _structural(rest, telling),
         "titled": titled,
     }
@@ -172,7 +174,7 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
 def _may_be_headed(question: str) -> bool:
     """Return whether a question may name a heading: it has a unit's word, or asks what one says."""
     words = set(re.findall(r"[a-z]+", question.lower()))
-    quoting = not words.isdisjoint(("say", "says")) and _QUOTED.search(question) is not None
+    quoting = not words.isdisjoint(("say", "says", "said")) and _QUOTED.search(question) is not None
     return quoting or not words.isdisjoint((*UNIT_WORDS, "heading"))
 
 
@@ -389,7 +391,7 @@ def point(pointing: Pointing | None, view: View) -> Pointed:
         return headed
     units = asked.units()
     told = [*asked.crowd, *asked.missing()]
-    only = pointing["only"] and bool(units or told or asked.surely)
+    only = asked.only_points(units) and bool(units or told or asked.surely)
     trees = [asked.tree(unit["document"]) for unit in units]
     parts = (telling.groups(t, u["place"]) for t, u in zip(trees, units, strict=True))
     if only and units and not told and all(parts):
@@ -433,6 +435,17 @@ class _Question:
             if not any((document, above) in units for above in self.tree(document).above(place))
         ]
         return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
+
+    def only_points(self, units: Sequence[PointedUnit]) -> bool:
+        """Return whether the words of units are asked for and nothing else.
+
+        A question that names a unit by number may say what it is about, as its heading does.
+        """
+        headings = (self._heading(unit["document"], unit["place"]) for unit in units)
+        about = {term for heading in headings for term in tokenize(heading)}
+        topic = self._pointing["topic"]
+        headed = topic and all(about.issuperset(tokenize(word)) for word in topic)
+        return self._pointing["only"] or bool(headed)
 
     def headed(self) -> Pointed | None:
         """Return the units that a question calls by their headings, or the nearest headings.

@@ -17,6 +17,7 @@ from lexloop.documents.chunks.statements import Statement, statements
 from lexloop.documents.text.parties import parties_of
 from lexloop.knowledge.relations import References
 from lexloop.workbench.provisions import Source
+from lexloop.workbench.questions import about, is_asked
 from lexloop.workbench.register import Entry, entries_of
 from lexloop.workbench.timing import DATED, first_day, timings
 
@@ -334,7 +335,7 @@ def _questions(made: Profile, entries: Sequence[Entry], reader: _Reader) -> Iter
         _of_entries(entries, "duty"),
     ]
     seen = set()
-    for row in zip_longest(*sorts):
+    for row in (*zip_longest(*sorts), *zip(_of_provisions(reader))):
         for item in row:
             if item is not None and item.said.lower() not in seen:
                 seen.add(item.said.lower())
@@ -351,6 +352,12 @@ def _of_headings(reader: _Reader) -> Iterator[Item]:
     for unit in reader.source.tree.units:
         if unit.kind == "provision" and unit.heading.endswith("?"):
             yield reader.item(unit.heading, unit.start, unit.end)
+
+
+def _of_provisions(reader: _Reader) -> Iterator[Item]:
+    for unit in reader.source.tree.units:
+        if is_asked(unit):
+            yield reader.item(about(unit)[1], unit.start, unit.end)
 
 
 def _of_entries(entries: Sequence[Entry], kind: str) -> Iterator[Item]:

@@ -87,17 +87,17 @@ def _sanctions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
     tree = _tree(view, cited)
     own = _provision(tree, tree.at(cited["start"]))
     for unit in tree.units:
-        if unit is not own and _is_asked(unit) and _PUNISHING.search(unit.heading):
-            yield _about(unit)
+        if unit is not own and is_asked(unit) and _PUNISHING.search(unit.heading):
+            yield about(unit)
             return
 
 
 def _neighbours(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
     tree = _tree(view, cited)
     own = _provision(tree, tree.at(cited["start"]))
-    beside = [unit for unit in tree.units if unit.parent == own.parent and _is_asked(unit)]
+    beside = [unit for unit in tree.units if unit.parent == own.parent and is_asked(unit)]
     if own in beside and (after := beside[beside.index(own) + 1 :]):
-        yield _about(after[0])
+        yield about(after[0])
 
 
 def _tree(view: "View", cited: Mapping[str, Any]) -> "Tree":
@@ -112,7 +112,7 @@ def _provision(tree: "Tree", place: int) -> "Unit":
     return tree.units[next((at for at in around if tree.units[at].kind == "provision"), place)]
 
 
-def _is_asked(unit: "Unit") -> bool:
+def is_asked(unit: "Unit") -> bool:
     """Return whether a provision has a heading that says what it is about."""
     told = unit.kind == "provision" and 0 < len(unit.heading) <= _LONGEST
     # what stands at the very beginning is the title
@@ -124,7 +124,8 @@ def _meaning(term: str) -> str:
     return f"What is meant by “{' '.join(term.split())}”?"
 
 
-def _about(unit: "Unit") -> _Asked:
+def about(unit: "Unit") -> _Asked:
+    """Return what a provision is about, by its heading, and the question for what it says."""
     heading = " ".join(unit.heading.split()).rstrip(".")
     heading = heading.capitalize() if heading.isupper() else heading
     if heading.endswith("?"):

@@ -53,6 +53,7 @@ def page(page: Page) -> Iterator[Page]:
 
 
 def test_an_answer_its_source_its_tabs_and_all_lists_are_text(page: Page) -> None:
+    assert SHORT in page.find("[data-testid=examples] button", SHORT).text
     assert SHORT in page.find(".titles button", SHORT).text
     assert ATTACK[:41] in page.ask(ATTACK).text
     page.find("[data-testid=threads] li", ATTACK[:30])
@@ -60,11 +61,14 @@ def test_an_answer_its_source_its_tabs_and_all_lists_are_text(page: Page) -> Non
     assert ATTACK[:41] in page.find("[data-testid=answer]").text
     assert NAME in page.find("[data-testid=sources]").text
     page.click("[data-testid=behind] > summary")
+    assert SHORT in page.find("[data-testid=next] button").text
     page.find("[role=tab]", count=5)
     for tab in page.all("[role=tab]"):
         tab.click()
         page.find("[role=tabpanel]")
-    page.all("[data-testid=chip]")[0].click()
+    first = page.all("[data-testid=chip]")[0]
+    page.script("arguments[0].scrollIntoView({block: 'center'})", first)
+    first.click()
     page.find("#side mark.quote", ATTACK[:41])
     page.click("#side .acts [title=Provisions]")
     page.find("#side [role=treeitem]", SHORT)

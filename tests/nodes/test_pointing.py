@@ -62,6 +62,23 @@ def test_where_a_question_points_and_what_is_told(
     assert [line["line"] for line in found["told"]] == told
 
 
+@pytest.mark.parametrize(
+    ("question", "only"),
+    [
+        ("What does Article 4 say about entry into force?", True),
+        ("What does Article 4 say about “Entry into force”?", True),
+        ("What does Article 4 say about the force of fines?", False),
+        ("When does Article 4 enter into force?", False),
+    ],
+)
+def test_a_provision_is_asked_for_whole_if_nothing_but_its_heading_is_said(
+    question: str, only: bool
+) -> None:
+    found = pointed_in(question, DIRECTIVE)
+    assert [unit["label"] for unit in found["units"]] == ["Article 4"]
+    assert found["only"] is only
+
+
 def test_what_is_told_cites_the_headings_that_show_it() -> None:
     (told,) = pointed_in("Article 9", DIRECTIVE)["told"]
     shown = [(c["section"], c["quote"], c["n"]) for c in told["citations"]]
