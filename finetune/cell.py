@@ -29,7 +29,7 @@ from lexloop.graph.resources import Resources
 from lexloop.workbench.table.cell import CellFeatures, TableAsker
 from lexloop.workbench.table.checklist import Question, clauses_for, shipped_checklist
 
-SEED, DOCUMENTS, PENALTY = 7, 36, 1.0
+SEED, DOCUMENTS, PENALTY = 7, 36, 0.3
 CATEGORIES = {
     "governing-law": "Governing Law",
     "term": "Expiration Date",

@@ -43,12 +43,12 @@ class Marks(NamedTuple):
     stated: float
 
 
-MARKS = {"asked": Marks(0.26, 0.5), "worded": Marks(0.28, 0.5)}
+MARKS = {"asked": Marks(0.25, 0.5), "worded": Marks(0.24, 0.5)}
 """Of questions alone and of those with model clauses. By the least, .88 of what is not there is
 told so on contracts that weights are fitted on; what is stated is more likely right than not."""
 _NEAREST, _MOST_CITED = 2, 5
-_READ = 0.04
-"""What a log-odd of the reader counts beside a cosine and a MaxSim, in choosing what is shown."""
+_READ = 0.12
+"""What the reader's log-odds count beside a cosine and a MaxSim, in choosing what is shown."""
 _LEAST_WORDS = 5
 """The least words of a statement that is shown though the loop does not cite it."""
 _SHORT = 320
@@ -63,7 +63,7 @@ class CellFeatures:
     abstained: float  # whether it gave none
     nearest: float  # the cosine of the statement with the question, or with a model clause
     tokens: float  # the MaxSim of its chunk with it; the same cosine without token vectors
-    read: float  # a tenth of what the reader makes of it and the question, log-odds
+    read: float  # a fifth of the log-odds by which the reader finds that it answers
 
 
 def probability_stated(features: CellFeatures, worded: bool) -> float:
@@ -234,11 +234,11 @@ class DocumentAsker:
         stated = [Stated(self._document, said, said.text) for _, said in kept]
         # what the loop cites is read first
         scores = (close + held).astype(np.float32)
-        read = reads(question.question, stated, scores, self._view).order
+        read = reads(question.question, stated, scores, self._view).answers
         best = np.argsort(-(close + _READ * read), kind="stable").tolist()
         quoted = [self._cited(*kept[at]) for at in best[:_MOST_CITED]]
         top = best[0]
-        return quoted, (max(0.0, float(near[top])), float(tokens[top]), float(read[top]) / 10)
+        return quoted, (max(0.0, float(near[top])), float(tokens[top]), float(read[top]) / 5)
 
     def _near(self, vectors: Vectors, like: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Return the best cosine of each statement with some texts, and its chunk's best MaxSim."""

@@ -276,4 +276,4 @@ def test_a_clause_that_looks_alike_is_not_sure_to_answer(tmp_path: Path) -> None
     assert assignment.state == "stated"
     assert "assign or transfer" in assignment.citations[0]["quote"]
     assert "150 %" in " ".join(one["quote"] for one in cap.citations)
-    assert "150 %" in cap.answer or (cap.probability or 0.0) < 0.7
+    assert "150 %" in cap.answer or (cap.probability or 0.0) < 0.6
