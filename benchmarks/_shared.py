@@ -1,6 +1,6 @@
 """What the scripts of this folder share: where things lie, rows read, seconds taken, tables made.
 
-Who imports it finds the helpers of the tests (``tests/support``) as well.
+Who imports it finds the helpers of the tests (``tests/support``) and ``training`` as well.
 """
 
 import argparse
@@ -24,7 +24,7 @@ DATA = Path(os.environ["LEXLOOP_DATA"]) if os.environ.get("LEXLOOP_DATA") else N
 """The folder of the published sets."""
 LEXLOOP = (sys.executable, "-m", "lexloop.apps.cli")
 
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path[:0] = str(ROOT / "tests" / "support"), str(ROOT)
 
 
 class Line(NamedTuple):

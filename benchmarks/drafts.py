@@ -19,11 +19,11 @@ from _shared import options, table
 
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import read_cases
-from lexloop.finetune.correctness import read_recorded
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.evaluate.judges import SUPPORTED, EmbeddedJudge
 from lexloop.nodes.question import parse
+from training.correctness import read_recorded
 
 _LEAST = (0.3, 0.4, SUPPORTED, 0.6, 0.7)
 _CORRECT = 4.0

@@ -20,10 +20,10 @@ from _bge import written
 from _shared import options
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.finetune.comparison import SearchSet, compared, places_of, read_sets, tables
-from lexloop.finetune.public_gold import GOLD, law_texts, write_gold
 from lexloop.models.embedders import load_embedder
 from lexloop.models.encoders import MODULES
+from lexloop_train.comparison import SearchSet, compared, places_of, read_sets, tables
+from training.public_gold import GOLD, law_texts, write_gold
 
 _LAWS = ("gdpr", "us_cfr")
 _LL144 = "ll144"

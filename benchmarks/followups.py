@@ -40,12 +40,12 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Plan, Turn, Usage
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.evaluation.statistics import Estimate, estimate
-from lexloop.finetune.public_rows import is_kept, turns
 from lexloop.models.chat import ChatModel, asking, connect
 from lexloop.models.minilm import load_shipped
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite import ModelRewriter, resolved
+from training.public_rows import is_kept, turns
 
 _ASKED = 500
 _DEADLINE_S = 120.0

@@ -24,8 +24,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
 """What a question and a document flow through, in this order."""
 PRODUCT = (*PATH, "workbench", "apps")
-ROOMS = (*PRODUCT, "evaluation", "finetune")
-BEFORE = {"corpus": "documents"}
+PACKAGES = ("train",)
+"""The packages beside the heart, below `packages/`."""
+ROOMS = (*PRODUCT, "evaluation", *PACKAGES)
+BEFORE = {"corpus": "documents", "finetune": "train"}
 """Rooms of earlier commits, beside which room of today they are shown."""
 _RUNNING = Path("core/running.py")
 QUESTION = "At a minimum, what must a bias audit calculate?"
@@ -81,7 +83,7 @@ def sizes(root: Path) -> dict[str, Size]:
                 importers[target].add(name)
     found: dict[str, list[Size]] = {room: [] for room in ROOMS}
     for name, tree in trees.items():
-        room, text = name.split(".")[1], texts[name]
+        room, text = room_of(name), texts[name]
         single = len(importers[name]) == 1 and len(tree.body) > 1  # no package of a docstring alone
         counted = Size(text.count("\n"), 1, _public(tree), text.count("re.compile("), single)
         found[BEFORE.get(room, room)].append(counted)
@@ -193,10 +195,18 @@ def _at(commit: str) -> dict[str, Size]:
 def modules(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules of all rooms below a folder, each name with its file."""
     for room in (*ROOMS, *BEFORE):
-        for path in sorted((root / room).rglob("*.py")):
-            parts = path.relative_to(root).with_suffix("").parts
-            name = ".".join(("lexloop", *parts)).removesuffix(".__init__")
-            yield name, path
+        within = root / "packages" / room / "src" if room in PACKAGES else root
+        top = f"lexloop_{room}" if room in PACKAGES else room
+        for path in sorted((within / top).rglob("*.py")):
+            parts = path.relative_to(within).with_suffix("").parts
+            named = parts if room in PACKAGES else ("lexloop", *parts)
+            yield ".".join(named).removesuffix(".__init__"), path
+
+
+def room_of(module: str) -> str:
+    """Return the room or the package that a module is of: "nodes", "train"."""
+    first, _, rest = module.partition(".")
+    return first.removeprefix("lexloop_") if first != "lexloop" else rest.partition(".")[0]
 
 
 def imported(tree: ast.Module) -> Iterator[str]:

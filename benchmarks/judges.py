@@ -26,13 +26,13 @@ from lexloop.evaluation.correctness import CorrectnessJudge, is_correct
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
 from lexloop.evaluation.statistics import Estimate, correlation, interval_of, mean
-from lexloop.finetune import correctness as fitting
-from lexloop.finetune import triad
-from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
-from lexloop.finetune.triad import LabelledClaim, read_wice
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
+from training import correctness as fitting
+from training import triad
+from training.correctness import ScoredAnswer, altered, read_recorded
+from training.triad import LabelledClaim, read_wice
 
 T = TypeVar("T")
 Figures = dict[str, int | str | Estimate | Unresolved]

@@ -40,12 +40,12 @@ from lexloop.documents.reading.source import PageRead, Part, read_file
 from lexloop.evaluation.case import read_cases, read_negative
 from lexloop.evaluation.correctness import GOOD, CorrectnessJudge
 from lexloop.evaluation.statistics import Estimate, estimate
-from lexloop.finetune.triad import read_wice
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.apart import Apart
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
+from training.triad import read_wice
 
 _SEED = 7
 _MOST = {"article": 20, "provision": 20, "definition": 30}

@@ -23,7 +23,7 @@ import house  # noqa: E402 - found through the line above
 
 ORDER = (
     "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "workbench",
-    "evaluation", "finetune", "apps",
+    "evaluation", "apps", "train",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -36,8 +36,8 @@ HOLDS = {
     "graph": "chooses, wires and runs the nodes",
     "workbench": "provisions, versions, tables",
     "evaluation": "what answers are worth",
-    "finetune": "trains parts",
     "apps": "command line and library",
+    "train": "trains parts",
 }
 DOES = {
     "classify": "how much to retrieve",
@@ -160,10 +160,10 @@ def _uses() -> dict[tuple[str, str], set[str]]:
     """The modules of each room that import from each other room."""
     found: dict[tuple[str, str], set[str]] = {}
     for name, tree in _trees().items():
-        room = name.split(".")[1]
+        room = house.room_of(name)
         for target in house.imported(tree):
-            other = f"{target}..".split(".")[1]
-            if target.startswith("lexloop.") and other in ORDER and other != room:
+            other = house.room_of(target)
+            if target.startswith("lexloop") and other in ORDER and other != room:
                 found.setdefault((room, other), set()).add(name)
     return found
 

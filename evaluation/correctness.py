@@ -1,7 +1,7 @@
 """The correctness of an answer beside a reference answer, from 1 to 5, without a model.
 
 The scale is HyPA-RAG's absolute correctness (section 5.2), read off features of how the two agree.
-The weights are fitted by finetune/correctness.py to what the paper's judge gave recorded answers.
+The weights are fitted by training/correctness.py to what the paper's judge gave recorded answers.
 """
 
 import itertools

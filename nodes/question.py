@@ -368,7 +368,7 @@ def words_of_asking(question: str) -> frozenset[str]:
     """Return the words of a question, in small letters, that only ask.
 
     They say what kind of fact is asked for, open the question, are small words of a language, or
-    were learned from questions (``finetune/asking.py``). Documents that answer need not have them.
+    were learned from questions (``training/asking.py``). Documents that answer need not have them.
     """
     opening = _OPENS.match(question.strip())
     asked = frozenset(words(opening.group())) if opening else frozenset[str]()

@@ -25,12 +25,20 @@ ORDER = (
     "graph",
     "workbench",
     "evaluation",
-    "finetune",
     "apps",
 )
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
-FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
-BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
+USES = {"train": {*ROOMS}}
+"""The rooms and packages that each package beside the heart may use."""
+PACKAGES = {name: sorted((ROOT / "packages" / name / "src").rglob("*.py")) for name in USES}
+HEART = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+FILES = [*HEART, *(path for files in PACKAGES.values() for path in files)]
+BESIDE = sorted(
+    path
+    for name in ("tests", "benchmarks", "training", "packages/*/tests")
+    for folder in ROOT.glob(name)
+    for path in folder.rglob("*.py")
+)
 WHOLE = {
     "folder.store", "folder.texts", "folder.lexical", "folder.dense.DenseIndex",
     "writer.IndexBuilder",
@@ -77,16 +85,18 @@ def node_room(parts: list[str]) -> str | None:
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
-    for_users = {"aws", "elasticsearch", "finetune", "ocr", "opensearch", "ray", "serve", "studio"}
-    tests = [path for path in BESIDE if path.is_relative_to(ROOT / "tests")]
-    assert undeclared(FILES, for_users) == []
+    for_users = {"aws", "elasticsearch", "ocr", "opensearch", "ray", "serve", "studio"}
+    tests = [path for path in BESIDE if not path.is_relative_to(ROOT / "benchmarks")]
+    assert undeclared(HEART, for_users) == []
     assert undeclared(tests, {*for_users, "test"}) == []
+    for name, files in PACKAGES.items():
+        assert undeclared(files, set(), ROOT / "packages" / name) == []
 
 
-def undeclared(files: list[Path], extras: set[str]) -> list[str]:
-    """The packages that files import and neither the dependencies nor these extras name."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    optional = project["optional-dependencies"]
+def undeclared(files: list[Path], extras: set[str], of: Path = ROOT) -> list[str]:
+    """The packages that files import and neither the dependencies of ``of`` nor its extras name."""
+    project = tomllib.loads((of / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project.get("optional-dependencies", {})
     lines = [*project["dependencies"], *(line for name in extras for line in optional[name])]
     declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
     makers = packages_distributions()
@@ -94,8 +104,10 @@ def undeclared(files: list[Path], extras: set[str]) -> list[str]:
     used = {module.partition(".")[0] for path in files for _, module in imports(path)}
     return [
         name
-        for name in sorted(used - sys.stdlib_module_names - {"lexloop"})
-        if not declared & {_plain(maker) for maker in makers.get(name, [])} and name not in beside
+        for name in sorted(used - sys.stdlib_module_names - {"lexloop", "training"})
+        if not name.startswith("lexloop_")
+        and not declared & {_plain(maker) for maker in makers.get(name, [])}
+        and name not in beside
     ]
 
 
@@ -103,9 +115,28 @@ def _plain(distribution: str) -> str:
     return distribution.strip().lower().replace("_", "-")
 
 
+def test_a_package_uses_only_what_it_may() -> None:
+    wrong = []
+    for name, files in {"": HEART, **PACKAGES}.items():
+        allowed = {f"lexloop_{name}", *(f"lexloop_{one}" for one in USES.get(name, ()))}
+        wrong += [
+            f"{name_of(path)}:{line} uses {module}"
+            for path in files
+            for line, module in imports(path)
+            if (top := module.partition(".")[0]).startswith("lexloop_") and top not in allowed
+        ]
+        wrong += [
+            f"{name_of(path)}:{line} uses lexloop.{'.'.join(used)}"
+            for path in files
+            for line, used in rooms_used(path)
+            if name and used[0] not in USES[name]
+        ]
+    assert wrong == []
+
+
 def test_a_room_uses_only_those_before_it() -> None:
     wrong = []
-    for path in FILES:
+    for path in HEART:
         own = path.relative_to(ROOT).parts[0]
         allowed = {"data"} if own == "data" else {*ORDER[: ORDER.index(own) + 1], "data"}
         wrong += [
@@ -176,7 +207,7 @@ def test_nothing_is_pickled_and_no_code_of_a_model_is_trusted() -> None:
 def test_every_folder_of_a_room_is_installed_and_says_what_it_holds() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     table = project["tool"]["setuptools"]
-    folders = {path.parent for path in FILES}
+    folders = {path.parent for path in HEART}
     names = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in folders}
     assert set(table["packages"]) == {"lexloop", *(f"lexloop.{name}" for name in names)}
     mapped = {f"lexloop.{room}": room for room in ROOMS}

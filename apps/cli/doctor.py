@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 State = Literal["good", "missing", "failed"]
 _STYLES: dict[State, str] = {"good": "green", "missing": "yellow", "failed": "bold red"}
-_EXTRAS = ("aws", "elasticsearch", "finetune", "ocr", "opensearch", "ray", "serve", "studio")
+_EXTRAS = ("aws", "elasticsearch", "ocr", "opensearch", "ray", "serve", "studio", "train")
 _REQUIRED = re.compile(r"""([\w.-]++).*\bextra\s*==\s*["']([\w-]+)["']""")
 _MACHINE_S = 30.0
 _QUESTION = "Who counts as an independent auditor?"

@@ -6,6 +6,8 @@ nor numpy.
 
 import os
 import sys
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated
 
 import typer
@@ -15,14 +17,12 @@ from typer.main import get_command
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.audit import audit
 from lexloop.apps.cli.chat import chat
-from lexloop.apps.cli.compare_embedders import compare_embedders
 from lexloop.apps.cli.describe import describe
 from lexloop.apps.cli.diff import diff
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
-from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.forget import forget
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.label import label
@@ -33,8 +33,9 @@ from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.table import table
-from lexloop.apps.cli.terminal import debugging, show_error, unexpected, write_error
+from lexloop.apps.cli.terminal import debugging, reported, show_error, unexpected, write_error
 from lexloop.apps.cli.testset import commands as testset_commands
+from lexloop.core.errors import InputError
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -44,6 +45,8 @@ _EPILOG = (
 )
 
 _MISUSED = 2
+_PACKAGES = {"compare-embedders": "train", "finetune": "train"}
+"""The commands of our other packages, each with the package that brings it."""
 
 app = typer.Typer(
     name="lexloop",
@@ -56,7 +59,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(ask, chat, example, show, search, diff, register, describe),
-    *(table, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
+    *(table, serve, mcp, doctor, judge, evaluate, compare),
     *(label, tune, forget, sbom, audit),
 )
 for command in _COMMANDS:
@@ -66,9 +69,44 @@ for name, commands in (
     ("graph", graph_commands),
     ("feedback", feedback_commands),
     ("testset", testset_commands),
-    ("finetune", finetune_commands),
 ):
     app.add_typer(commands, name=name, epilog=_EPILOG)
+
+
+def _missing(name: str, package: str) -> Callable[..., None]:
+    """Return a command in place of one whose package is not installed."""
+
+    @reported
+    def missing() -> None:
+        raise InputError(
+            f"`lexloop {name}` needs the package lexloop-{package}: not installed.",
+            f'Install it: pip install "lexloop[{package}]", '
+            f"or in a checkout pip install ./packages/{package}.",
+        )
+
+    return missing
+
+
+def add_brought(app: typer.Typer, brought: Mapping[str, EntryPoint]) -> None:
+    """Add the commands of the packages that are installed, and what says which one is missing.
+
+    Args:
+        app: The command line.
+        brought: Of the group ``lexloop.commands``, each a command or a Typer app, by its name.
+    """
+    for name in sorted(brought):
+        command = brought[name].load()
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, epilog=_EPILOG)
+        else:
+            app.command(name, epilog=_EPILOG)(command)
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    for name in _PACKAGES.keys() - brought.keys():
+        missing = _missing(name, _PACKAGES[name])
+        app.command(name, hidden=True, context_settings=anything)(missing)
+
+
+add_brought(app, {entry.name: entry for entry in entry_points(group="lexloop.commands")})
 
 
 def _show_version(wanted: bool) -> None:

@@ -21,14 +21,14 @@ WEIGHTS = {
     "classifier/linear.npz": "lexloop finetune classifier",
     "embedder/minilm.onnx": "the network of all-MiniLM-L6-v2, without its weights",
     "embedder/model.onnx": "lexloop finetune embedder",
-    "judges/answerable.json": "python -m lexloop.finetune.answerable",
-    "judges/cell.json": "python -m lexloop.finetune.cell",
-    "judges/correctness.json": "python -m lexloop.finetune.correctness",
-    "judges/groundedness.json": "python -m lexloop.finetune.triad",
-    "judges/relevance.json": "python -m lexloop.finetune.triad",
+    "judges/answerable.json": "python -m training.answerable",
+    "judges/cell.json": "python -m training.cell",
+    "judges/correctness.json": "python -m training.correctness",
+    "judges/groundedness.json": "python -m training.triad",
+    "judges/relevance.json": "python -m training.triad",
     "reader/model.onnx": "cross-encoder/ms-marco-MiniLM-L-12-v2, a byte a weight",
-    "refusal/weights.json": "python -m lexloop.finetune.refusal",
-    "tokens/projection.npy": "python -m lexloop.finetune.projection",
+    "refusal/weights.json": "python -m training.refusal",
+    "tokens/projection.npy": "python -m training.projection",
 }
 """The weights among the data that ship, and what made each."""
 

@@ -113,8 +113,7 @@ def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
     from lexloop.evaluation.jsonl import write_checked
     from lexloop.evaluation.testset.facts import RuleMaker
-    from lexloop.evaluation.testset.training import ModelNoise, training_set
-    from lexloop.finetune.classifier import COLUMNS
+    from lexloop.evaluation.testset.training import COLUMNS, ModelNoise, training_set
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
     n, seed, out, noise = (given[name] for name in ("n", "choice_seed", "out", "noise"))

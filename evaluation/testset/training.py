@@ -22,6 +22,8 @@ from lexloop.evaluation.testset.facts import Fact, lowered
 from lexloop.models.request import PlainReply
 from lexloop.prompts import under
 
+COLUMNS = ("question", "label", "question_clean")
+"""Of a file of such questions, as `lexloop finetune classifier` reads it."""
 _WORDS = ("what", "who", "why", "when", "where", "how", "which", "the", "a", "of", "in", "could",
           "can", "will", "and", "for", "is", "does", "when", "under")  # fmt: skip
 _MARKS = "!#%*-/\\|<>{}[]()`~^.,;"

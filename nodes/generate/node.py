@@ -161,7 +161,7 @@ class RefusalClassifier:
     obscenities from questions, whatever the documents are about. The second tells what laws and
     policies are asked about from the rest of the world; since any subject may have rules, what it
     says is weighed against how close the documents come. A text on such subjects must look the more
-    like an order to be taken for one. `lexloop.finetune.refusal` fits both.
+    like an order to be taken for one. `training.refusal` fits both.
 
     Args:
         embed: Gives MiniLM's unit vectors of texts.

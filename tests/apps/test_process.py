@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import typer
 from fake_openai import FakeOpenAI, Reply
 from pseudo_terminal import CTRL_C, Terminal
+from typer.testing import CliRunner
 
-from lexloop.apps.cli.main import main
+from lexloop.apps.cli.main import add_brought, main
 from lexloop.apps.cli.terminal import unexpected
 from lexloop.core.errors import CorpusError
 
@@ -117,6 +119,17 @@ def test_a_wrong_option_is_an_error_object_where_json_is_wanted(
     error = json.loads(capsys.readouterr().out)["error"]
     assert (left.value.code, error["exit_code"]) == (2, 2)
     assert error["what"]
+
+
+def test_a_command_whose_package_is_missing_says_what_to_install() -> None:
+    app = typer.Typer()
+    add_brought(app, {})
+    result = CliRunner().invoke(app, ["finetune", "embedder", "pairs.jsonl", "--out", "here"])
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert "`lexloop finetune` needs the package lexloop-train: not installed." in told
+    assert 'pip install "lexloop[train]"' in told
+    assert "pip install ./packages/train" in told
 
 
 def test_what_nobody_foresaw_is_one_line(

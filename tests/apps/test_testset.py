@@ -9,7 +9,7 @@ from pseudo_terminal import CTRL_D, Terminal
 
 from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.testset.review import read_review
-from lexloop.finetune.classifier import read
+from lexloop_train.classifier import read
 
 Run = Callable[..., Any]
 

@@ -48,7 +48,8 @@ def file_names() -> set[str]:
 def test_the_map_of_promises_names_every_file_of_tests() -> None:
     promised = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
     named = {Path(said).name for said in CODE.findall(promised)}
-    assert {path.name for path in (ROOT / "tests").rglob("test_*.py")} == {
+    folders = (ROOT / "tests", *(ROOT / "packages").glob("*/tests"))
+    assert {path.name for folder in folders for path in folder.rglob("test_*.py")} == {
         name for name in named if name.startswith("test_")
     }
 

@@ -1,0 +1,1 @@
+"""Trains Lexloop's classifier, embedder and generator on your own data."""

@@ -1,0 +1,332 @@
+"""Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexloop.core.errors import InputError
+from lexloop.core.files import CARD, sha256_of, write_sums
+from lexloop.evaluation.jsonl import write_checked
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.nodes.classify import FILE_NAME, LinearClassifier
+from lexloop_train.checkpoints import Report
+from lexloop_train.classifier import (
+    CLASS_COUNTS,
+    Classes,
+    LabelledQuestions,
+    Labels,
+    Predict,
+    Text,
+    grouped_folds,
+    merged,
+    near_duplicates,
+    ours,
+    read,
+    train,
+)
+from lexloop_train.logistic import calibration
+from lexloop_train.transformer import Tuning, predicting, tuned
+
+Task = tuple[Classes, Text]
+TASKS: tuple[Task, ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
+RESAMPLES = 2000
+BOTH: tuple[Text, ...] = ("noisy", "clean")
+NOISY: tuple[Text, ...] = ("noisy",)
+OURS, STRONGEST, RANDOM = "lexloop", "SVM, word + char", "random labels"
+CROSS_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class ClassifierScores:
+    """One line of the table: macro scores in [0, 1] with the interval of F1.
+
+    Attributes:
+        text: Which validation text it was scored on.
+        low: Lower end of the 95 % bootstrap interval of F1.
+        high: Upper end.
+    """
+
+    name: str
+    classes: Classes
+    text: Text
+    accuracy: float
+    precision: float
+    recall: float
+    f1: float
+    low: float
+    high: float
+
+
+def train_and_measure(
+    out: Path,
+    data: Path | None = None,
+    evaluate: Path | None = None,
+    *,
+    cross_validate: bool = False,
+    seed: int = 0,
+    base: str | None = None,
+    zero_shot: str | None = None,
+    report: Report = lambda *_: None,
+) -> Iterator[str]:
+    """Train, write and measure, and yield the lines of what there is to tell, as they come.
+
+    Args:
+        out: The folder of the trained file.
+        data: A folder with ``train.csv`` and ``validation.csv``; None to train nothing.
+        evaluate: A CSV file to score what ``out`` holds on; nothing is written then.
+        cross_validate: Whether to score on grouped folds of the training rows, too.
+        seed: Of folds, solvers and the bootstrap.
+        base: The model to fine-tune as in the paper: ``minilm``, a folder or a hub id; None for
+            none.
+        zero_shot: A model of natural-language inference to measure; None for none.
+        report: Told how many steps of a transformer's training are done.
+
+    Raises:
+        InputError: There is nothing to train on and nothing to score, or nowhere to write.
+        CorpusError: A file of questions cannot be used, or has too few rows of a class.
+        SettingsError: A model is not there, or is of another kind.
+        DataError: What ``out`` holds is damaged.
+        TrainingError: A transformer's training cannot go on.
+    """
+    training = None if data is None else read(data / "train.csv")
+    if evaluate is not None:
+        held_out = read(evaluate)
+    elif data is not None and training is not None:
+        held_out = read(data / "validation.csv")
+        written = save(train(training, BOTH, seed), out)
+        yield f"wrote {written}, {written.stat().st_size:,} bytes"
+    else:
+        raise InputError(
+            "There is nothing to train on and nothing to score.",
+            "Give --data to train, or --evaluate to score a trained file.",
+        )
+    others: dict[str, Predict] = {}
+    if base is not None:
+        if training is not None and evaluate is None:
+            for classes in CLASS_COUNTS:
+                tuned(training, BOTH, classes, Tuning(base, seed=seed), out=out, report=report)
+        others[f"{Path(base).name}, fine-tuned"] = predicting(out)
+    if zero_shot is not None:
+        from lexloop.nodes.classify import ZeroShotClassifier
+
+        others[f"{Path(zero_shot).name}, zero-shot"] = ours(ZeroShotClassifier(zero_shot))
+    # what is measured is the file as stored, in half precision
+    classifier = LinearClassifier.load(out)
+    measured = {**_rivals(training, seed), OURS: ours(classifier), **others}
+    rows, told = _figures(classifier, measured, held_out, seed)
+    if training is not None and cross_validate:
+        told += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
+        told += table_of(_cross_validated(training, seed))
+    yield ""
+    yield from told
+    if data is not None and evaluate is None:
+        write_card(out, [data / "train.csv", data / "validation.csv"], rows, seed, base or "")
+
+
+def _figures(
+    classifier: LinearClassifier,
+    measured: Mapping[str, Predict],
+    held_out: LabelledQuestions,
+    seed: int,
+) -> tuple[list[ClassifierScores], list[str]]:
+    """Return the scores of everything measured, and the lines that tell them."""
+    rows = [
+        scored
+        for name, predict in measured.items()
+        for scored in score(name, predict, held_out, seed)
+    ]
+    told = [f"{len(held_out.labels)} rows:", "", *table_of(rows), ""]
+    for classes, text in TASKS:
+        shares = np.array([classifier.probabilities(t, classes) for t in held_out.texts(text)])
+        error = calibration_error(shares, merged(held_out.labels, classes))
+        told.append(f"expected calibration error, {classes} classes, {text}: {error:.3f}")
+    return rows, told
+
+
+def save(classifier: LinearClassifier, out: Path) -> Path:
+    """Write a classifier and its checksum into a folder, which is made where there is none.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        written = classifier.save(out)
+        write_sums(out, [FILE_NAME])
+        return written
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
+
+
+def write_card(
+    out: Path, files: Sequence[Path], rows: Sequence[ClassifierScores], seed: int, base: str = ""
+) -> None:
+    """Say beside what was trained on what and how well it does.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    card = {
+        "model": "complexity classifier",
+        "base": base,
+        "data": [{"file": path.name, "sha256": sha256_of(path)} for path in files],
+        "licence": "that of the data, none of whose text is in the weights",
+        "command": "lexloop finetune classifier",
+        "seed": seed,
+        "figures": [asdict(row) for row in rows],
+    }
+    write_checked(out / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
+
+
+def _rivals(training: LabelledQuestions | None, seed: int) -> dict[str, Predict]:
+    """The baselines, learnt from both texts and from the noisy ones, and ours from the latter."""
+    if training is None:
+        return {}
+    noisy = {
+        f"{name} (noisy only)": predict
+        for name, predict in baselines(training, NOISY, seed).items()
+        if name != RANDOM
+    }
+    alone = {f"{OURS} (noisy only)": ours(train(training, NOISY, seed))}
+    return {**baselines(training, BOTH, seed), **noisy, **alone}
+
+
+def _cross_validated(training: LabelledQuestions, seed: int) -> list[ClassifierScores]:
+    """Score ours and the strongest baseline on folds that no near-duplicates cross."""
+    learners: dict[str, Callable[[LabelledQuestions], Predict]] = {
+        STRONGEST: lambda kept: baselines(kept, BOTH, seed)[STRONGEST],
+        OURS: lambda kept: ours(train(kept, BOTH, seed)),
+    }
+    groups = near_duplicates(training)
+    return [
+        table_row((name, *task), merged(training.labels, task[0]), labels, seed)
+        for name, learn in learners.items()
+        for task, labels in held_out(training, learn, TASKS, seed, groups).items()
+    ]
+
+
+def held_out(
+    rows: LabelledQuestions,
+    learn: Callable[[LabelledQuestions], Predict],
+    tasks: Sequence[Task],
+    seed: int,
+    groups: Labels | None = None,
+) -> dict[Task, Labels]:
+    """Return for each task the class of each row by what saw none of its group, shape (n,).
+
+    Groups are those of near-duplicates unless they are given.
+
+    Raises:
+        CorpusError: The rows do not hold every class in enough different groups.
+    """
+    predicted = {task: np.zeros(len(rows.labels), np.int64) for task in tasks}
+    together = near_duplicates(rows) if groups is None else groups
+    for fold in grouped_folds(together, CROSS_FOLDS, seed + 1):
+        predict = learn(rows.rows(np.setdiff1d(np.arange(len(rows.labels)), fold)))
+        for (classes, text), labels in predicted.items():
+            labels[fold] = predict(rows.rows(fold).texts(text), classes)
+    return predicted
+
+
+def macro(labels: Labels, predicted: Labels, classes: Classes) -> tuple[float, float, float]:
+    """Return macro precision, recall and F1, each in [0, 1]; 0 without any rows.
+
+    Args:
+        labels: True classes, shape (n,).
+        predicted: Predicted classes, shape (n,).
+        classes: How many classes there are; one neither true nor predicted is left out, as
+            scikit-learn does, whose own function takes a hundred times as long.
+    """
+    table = np.bincount(labels * classes + predicted, minlength=classes**2)
+    table = table.reshape(classes, classes)
+    hits, true, given = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    precision, recall = hits / np.maximum(given, 1), hits / np.maximum(true, 1)
+    f1 = 2 * hits / np.maximum(true + given, 1)
+    occurring = max(np.count_nonzero(true + given), 1)
+    sums = (float(part.sum() / occurring) for part in (precision, recall, f1))
+    return next(sums), next(sums), next(sums)
+
+
+def score(
+    name: str, predict: Predict, rows: LabelledQuestions, seed: int
+) -> list[ClassifierScores]:
+    """Return the scores of one classifier, one for each of ``TASKS``."""
+    return [
+        table_row((name, n, text), merged(rows.labels, n), predict(rows.texts(text), n), seed)
+        for n, text in TASKS
+    ]
+
+
+def table_row(
+    of: tuple[str, Classes, Text], labels: Labels, predicted: Labels, seed: int
+) -> ClassifierScores:
+    """Return the scores of given predictions.
+
+    ``of`` are the name of the classifier, the class count and the kind of text; the interval is a
+    bootstrap of 2,000 draws.
+    """
+    name, classes, text = of
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(labels), size=(RESAMPLES, len(labels)))
+    resampled = [macro(labels[draw], predicted[draw], classes)[2] for draw in drawn]
+    interval = map(float, np.quantile(resampled, [0.025, 0.975]))
+    accuracy = float(np.mean(labels == predicted))
+    figures = macro(labels, predicted, classes)
+    return ClassifierScores(name, classes, text, accuracy, *figures, *interval)
+
+
+def table_of(rows: Sequence[ClassifierScores]) -> list[str]:
+    """Return the lines of a Markdown table, one for each classifier and task."""
+    lines: list[list[object]] = []
+    for row in sorted(rows, key=lambda row: -row.classes):
+        figures = (row.accuracy, row.precision, row.recall, row.f1)
+        shown = [*(f"{figure:.3f}" for figure in figures), f"{row.low:.3f} - {row.high:.3f}"]
+        lines.append([row.name, row.classes, row.text, *shown])
+    names = ("classifier", "classes", "text", "accuracy", "P", "R", "F1", "95 % interval of F1")
+    return markdown_table(names, lines)
+
+
+def calibration_error(probabilities: Any, labels: Labels) -> float:
+    """Return the expected calibration error of the likeliest class, in [0, 1]."""
+    return calibration(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)[0]
+
+
+def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> dict[str, Predict]:
+    """Fit the baselines of HyPA-RAG (section 4) and the word + char SVM.
+
+    Returns:
+        A predictor for each baseline, by its name in the table.
+    """
+    from sklearn import clone
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline, make_union
+    from sklearn.svm import LinearSVC
+
+    texts = [text for kind in kinds for text in train.texts(kind)]
+    labels = np.tile(train.labels, len(kinds))
+    machine = LinearSVC(random_state=seed)
+    word_and_char = make_union(
+        TfidfVectorizer(ngram_range=(1, 2)),
+        TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5)),
+    )
+    pipelines: dict[str, Any] = {
+        "LR, TF-IDF": make_pipeline(
+            TfidfVectorizer(), LogisticRegression(random_state=5, max_iter=1000)
+        ),
+        "SVM, TF-IDF": make_pipeline(TfidfVectorizer(), machine),
+        STRONGEST: make_pipeline(word_and_char, machine),
+    }
+
+    def fitted(pipeline: Any) -> Predict:
+        fresh: dict[Classes, Any] = {n: clone(pipeline) for n in CLASS_COUNTS}
+        models = {n: one.fit(texts, merged(labels, n)) for n, one in fresh.items()}
+        return lambda questions, classes: np.asarray(models[classes].predict(questions))
+
+    def drawn(questions: list[str], classes: Classes) -> Labels:
+        return np.random.default_rng(seed).integers(0, classes, len(questions))
+
+    return {RANDOM: drawn, **{name: fitted(pipeline) for name, pipeline in pipelines.items()}}

@@ -1,0 +1,99 @@
+"""``lexloop compare-embedders``: how well embedders find what answers, without any other part."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
+from lexloop.apps.cli.session import say_where_text_goes
+from lexloop.apps.cli.terminal import bar, write_json
+from lexloop.apps.shapes.record import text_hosts
+from lexloop.core.errors import InputError
+
+
+@options.taking()
+def compare_embedders(
+    *,
+    context: typer.Context,
+    sets: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SET.jsonl...",
+            help="Pairs, as `lexloop finetune pairs` writes, or gold questions with evidence.",
+        ),
+    ],
+    # `embedder` is a setting, of which there is one
+    names: Annotated[
+        list[str],
+        option(
+            "As the setting names one. May be repeated; the others are compared with the first.",
+            "NAME",
+            flag="--embedder",
+        ),
+    ],
+    corpus: Annotated[
+        Path | None,
+        option("The documents of gold questions. Default: those beside their file.", "DIR"),
+    ] = None,
+    depths: Annotated[
+        str, option("How many texts are looked at.", "K,K...", flag="--k")
+    ] = "1,3,5,10",
+    out: Annotated[Path | None, option("Also write the figures as JSON.", "FILE")] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare embedders by hit rate and MRR, as LQ-RAG's tables 6 and 7 do.
+
+    Each question searches all texts of its set by exact cosine, and by MaxSim where an embedder
+    gives vectors of tokens ("late"); no words, no graph and no reranker take part.
+    """
+    from lexloop.evaluation.jsonl import check_writable, write_checked
+    from lexloop.models.embedders import load_embedder
+    from lexloop_train.comparison import compared, places_of, read_sets, tables
+
+    wanted = _depths(depths)
+    if out:
+        check_writable(out)
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    each = {name: settings.changed(**{"index.embedder": name}) for name in names}
+    for one in each.values():
+        say_where_text_goes(text_hosts(one, connection))
+    read = read_sets(sets, corpus, settings)
+    places: dict[str, dict[str, list[int]]] = {}
+    with bar() as report:
+        for name, one in each.items():
+            embedder = load_embedder(name, connection)
+            for of in read:
+                for signal, found in places_of(embedder, of, one, report).items():
+                    label = name if signal == "cosine" else f"{name}, {signal}"
+                    places.setdefault(label, {})[of.name] = found
+    rows = compared(places, wanted)
+    told = [
+        {
+            "name": of.name,
+            "questions": len(of.questions),
+            "texts": len(of.texts),
+            "left_out": of.left_out,
+        }
+        for of in read
+    ]
+    if out:
+        write_checked(out, json.dumps({"sets": told, "figures": rows}, indent=2) + "\n")
+    if as_json:
+        write_json({"sets": told, "figures": rows})
+        return
+    for of in read:
+        less = f"; {of.left_out} left out, without evidence there" if of.left_out else ""
+        typer.echo(f"{of.name}: {len(of.questions)} questions, {len(of.texts)} texts{less}.")
+    typer.echo("\n".join(["", *tables(rows)]))
+
+
+def _depths(text: str) -> list[int]:
+    """Numbers with commas between them, in order and each once."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and 0 < int(part) < 10_000 for part in parts):
+        raise InputError(f"--k is {text!r}.", "Give numbers from 1, such as 1,3,5,10.")
+    return sorted(set(map(int, parts)))

@@ -1,0 +1,253 @@
+"""Provisions as an embedder is to find them, and questions that they answer.
+
+A provision is a paragraph with its points, under its headings. Questions are made by rules of what
+the documents state and of their headings, written by a model (the synthetic questions of LQ-RAG),
+or were asked by people who liked the answer.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+
+from pydantic import BaseModel
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.structure.tree import Kind, Tree, Unit
+from lexloop.evaluation.asking import Asker, prompted, questions_of
+from lexloop.evaluation.feedback import Opinion
+from lexloop.evaluation.score import Unresolved
+from lexloop.evaluation.testset.facts import lowered, read_facts
+from lexloop.prompts import Data
+from lexloop.store.view import View
+from lexloop_train.checkpoints import Report
+
+MOST_CHARS = 2_000
+"""Beyond this a unit is too much for one vector, and a narrower one is taken."""
+_WITHIN: frozenset[Kind] = frozenset({"point", "row", "columns"})
+"""Kinds that say too little without what they lie in."""
+_GROUPS: frozenset[Kind] = frozenset({"part", "annex", "table"})
+_HEADED = frozenset({"provision", "paragraph", "definition", "annex"})
+_END = re.compile(r"(?<![.;:,—–\-\s])[.;:,—–\-\s]+$")
+_TOPIC_WORDS = range(2, 15)
+_MOST_HEADED_CHARS = 8_000
+_FEWEST_CHARS = 60
+_FEWEST_WORDS = 3
+
+
+@dataclass(frozen=True)
+class ProvisionText:
+    """A span of a document that can answer a question.
+
+    Args:
+        start: Where it begins, in code points.
+        end: Where it ends; half-open.
+        heading: The headings above it, the outermost first, a line each.
+    """
+
+    document: str
+    start: int
+    end: int
+    text: str
+    heading: str
+
+    def overlaps(self, document: str, start: int, end: int) -> bool:
+        """Tell whether it shares words with a span."""
+        return self.document == document and start < self.end and self.start < end
+
+
+def provision_around(view: View, document: str, start: int, end: int) -> ProvisionText | None:
+    """Return the provision that holds a span: the paragraph or the like, or the span alone.
+
+    None where the document is not there, or the span is blank or says nothing that holds.
+    """
+    tree, text = view.tree_of(document), view.text_of(document)
+    if tree is None or text is None or not text[start:end].strip():
+        return None
+    place = tree.around(start, end)
+    if place >= 0 and not tree.operative(place):
+        return None
+    while place >= 0 and tree.units[place].kind in _WITHIN:
+        place = tree.units[place].parent
+    unit = tree.units[place] if place >= 0 else None
+    # nothing around the span, or too much of it
+    if unit is not None and unit.kind not in _GROUPS and unit.end - unit.body <= MOST_CHARS:
+        start, end = unit.body, unit.end
+    place = tree.at(start)
+    headings = _headings(tree, (place, *tree.above(place)) if place >= 0 else ())
+    return ProvisionText(document, start, end, _flat(text[start:end]), headings)
+
+
+def every_provision(view: View, fewest_chars: int) -> Iterator[ProvisionText]:
+    """Yield the operative provisions of all documents, in order, none of them within another.
+
+    The chunks of a document that is not divided into provisions stand for them.
+    """
+    held: dict[str, list[tuple[int, int]]] = {name: [] for name in view.documents}
+    for chunk in view.every_chunk():
+        if not chunk.get("supporting"):
+            held[chunk["document"]].append((chunk["start"], chunk["end"]))
+    for document, chunks in held.items():
+        tree = view.tree_of(document) or Tree()
+        spans = [(tree.units[p].body, tree.units[p].end) for p in _standing(tree)] or chunks
+        last = 0
+        for start, end in spans:
+            found = provision_around(view, document, start, end) if start >= last else None
+            if found is not None and len(found.text) >= fewest_chars:
+                last = found.end
+                yield found
+
+
+def _standing(tree: Tree) -> list[int]:
+    """The places of the units that stand for themselves and are not too long, outermost first."""
+    return [
+        place
+        for place, unit in enumerate(tree.units)
+        if unit.kind not in _WITHIN | _GROUPS
+        and tree.operative(place)
+        and not any(tree.units[below].kind == "paragraph" for below in tree.children(place))
+        and unit.end - unit.body <= MOST_CHARS
+    ]
+
+
+def _headings(tree: Tree, places: Iterable[int]) -> str:
+    """The headings of units, the innermost of which comes first, turned round, a line each."""
+    return "\n".join(reversed([h for p in places if (h := tree.units[p].heading)]))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question with one of the provisions that answer it.
+
+    Args:
+        source: How the question was made.
+    """
+
+    question: str
+    provision: ProvisionText
+    source: str
+
+
+def questions_by_rules(view: View) -> Iterator[AnsweredQuestion]:
+    """Yield every question that the rules make, first those of headings.
+
+    Headings that are questions; what a label says about its heading; then the terms, lists, rows,
+    numbers and references of provisions.
+    """
+    for document in view.documents:
+        tree, text = view.tree_of(document) or Tree(), view.text_of(document) or ""
+        for place, unit in enumerate(tree.units):
+            if not unit.heading or unit.kind not in _HEADED or not tree.operative(place):
+                continue
+            said = _flat(text[unit.body : unit.end])
+            if said and len(said) <= _MOST_HEADED_CHARS:
+                headings = _headings(tree, tree.above(place))
+                found = ProvisionText(document, unit.body, unit.end, said, headings)
+                for question, source in _about(unit):
+                    yield AnsweredQuestion(question, found, source)
+    for fact in read_facts(view):
+        if fact.kind not in ("heading", "topic"):
+            spans = ((span.document, span.start, span.end) for span in fact.spans)
+            places = (provision_around(view, *span) for span in spans)
+            for found in dict.fromkeys(filter(None, places)):
+                yield AnsweredQuestion(fact.question, found, fact.kind)
+
+
+def _about(unit: Unit) -> Iterator[tuple[str, str]]:
+    """The questions that a unit answers by its heading."""
+    said = " ".join(unit.heading.split())
+    if said.endswith("?"):
+        yield said, "heading"
+        return
+    topic = lowered(_END.sub("", said))
+    if unit.kind == "definition":
+        yield f"What does “{topic}” mean?", "definition"
+    elif len(topic.split()) in _TOPIC_WORDS:
+        if unit.number and topic.lower() not in unit.label.lower():
+            yield f"What does {unit.label} say about {topic}?", "label"
+        yield f"What are the rules on {topic}?", "topic"
+
+
+def questions_with_thumbs(opinions: Sequence[Opinion], view: View) -> Iterator[AnsweredQuestion]:
+    """Yield the questions whose answers got a thumb up, with what the answers cite.
+
+    A citation that still stands in one of the documents gives its provision, any other its quote.
+    """
+    for one in opinions:
+        if one.vote != "up" or one.abstained:
+            continue
+        for cited in one.citations:
+            start, end, quote = cited["start"], cited["end"], cited["quote"]
+            text = view.text_of(cited["document"]) or ""
+            found = None
+            if text[start:end] == quote:
+                found = provision_around(view, cited["document"], start, end)
+            said = " ".join(f"{cited.get('lead', '')} {quote}".split())
+            yield AnsweredQuestion(
+                one.standalone,
+                found or ProvisionText(cited["document"], start, end, said, cited["section"]),
+                "feedback",
+            )
+
+
+class ModelQuestions(BaseModel):
+    """The questions that a model is asked for."""
+
+    questions: list[str]
+
+
+def chosen_provisions(view: View, most: int | None, seed: int) -> list[ProvisionText]:
+    """Return the provisions that a model is asked about, in order.
+
+    Raises:
+        CorpusError: There is none that is long enough to ask about.
+    """
+    found = list(every_provision(view, _FEWEST_CHARS))
+    if not found:
+        raise CorpusError("The documents hold no provision to ask about.", "Give more documents.")
+    if most is not None and most < len(found):
+        chosen = Random(seed).sample(range(len(found)), most)  # noqa: S311 - a choice, no secret
+        return [found[place] for place in sorted(chosen)]
+    return found
+
+
+class ModelAsker:
+    """Asks a model for questions to provisions; its replies are kept, so that a rerun goes on."""
+
+    def __init__(self, asker: Asker, each: int, report: Report = lambda *_: None) -> None:
+        self._asker, self._each, self._report = asker, each, report
+        self.failed = 0
+
+    def __call__(self, provisions: Sequence[ProvisionText]) -> Iterator[AnsweredQuestion]:
+        """Yield the questions in the order of the provisions; none where a reply is of no use.
+
+        Raises:
+            ModelAuthError: The host refused the key.
+            ModelUnknown: The host knows no such model.
+            ModelUnavailable: The first replies all came to nothing.
+        """
+        told = partial(self._report, "provisions")
+        replies = questions_of(self._asker, self._writing, provisions, told)
+        for provision, reply in zip(provisions, replies, strict=True):
+            if isinstance(reply, Unresolved):
+                self.failed += 1
+                continue
+            lines = (" ".join(question.split()) for question in reply.questions)
+            for line in dict.fromkeys(lines):
+                if len(line.split()) >= _FEWEST_WORDS:
+                    yield AnsweredQuestion(line, provision, f"model {self._asker.name}")
+
+    async def _writing(self, provision: ProvisionText) -> ModelQuestions:
+        return await prompted(
+            self._asker,
+            "ask_provision",
+            ModelQuestions,
+            number=self._each,
+            headings=[Data("headings", provision.heading)] if provision.heading else [],
+            provision=[Data("provision", provision.text)],
+        )

@@ -1,0 +1,147 @@
+"""Fit how likely what a cell shows is to answer its question, on contracts that lawyers marked.
+
+    python -m training.cell --contracts CONTRACTS --out data/judges
+
+CONTRACTS holds ``documents`` and ``probes.jsonl``. Half of the documents, drawn at random, are what
+may be fitted on; `benchmarks/table.py` measures on the others. Two regressions: ``asked`` of
+questions alone, ``worded`` of those with model clauses: of the checklist for commercial contracts,
+where they ask for a category of the probes, and of the probes' own, where a checklist asks the same
+in other words. A row is the statement that a cell shows first: it is right if lawyers marked it, so
+clauses that look alike and do not answer are among the wrong ones, of contracts that answer as of
+those that do not. Printed is each row by weights that saw no row of its contract.
+"""
+
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Citation
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.graph.resources import Resources
+from lexloop.workbench.table.cell import CellFeatures, TableAsker
+from lexloop.workbench.table.checklist import Question, clauses_for, shipped_checklist
+from lexloop_train import logistic
+from lexloop_train.logistic import FeatureRow
+
+SEED, DOCUMENTS, PENALTY = 7, 36, 0.3
+CATEGORIES = {
+    "governing-law": "Governing Law",
+    "term": "Expiration Date",
+    "renewal": "Renewal Term",
+    "convenience": "Termination for Convenience",
+    "after-termination": "Post-Termination Services",
+    "assignment": "Anti-Assignment",
+    "change-of-control": "Change of Control",
+    "exclusivity": "Exclusivity",
+    "non-compete": "Non-Compete",
+    "minimum": "Minimum Commitment",
+    "revenue": "Revenue/Profit Sharing",
+    "licence": "License Grant",
+    "ownership": "IP Ownership Assignment",
+    "liability-cap": "Cap on Liability",
+    "audit": "Audit Rights",
+    "insurance": "Insurance",
+    "warranty": "Warranty Duration",
+}
+"""The category of the probes that each question of the checklist asks for."""
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Fit and print."""
+    parser = logistic.options(__doc__)
+    parser.add_argument("--contracts", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    given = parser.parse_args()
+    names, probes = halves(given.contracts)[0][: given.documents], read_probes(given.contracts)
+    rows = read_rows(given.contracts / "documents", names, probes)
+    weights, said = {}, []
+    for part, found in rows.items():
+        truth = logistic.labels_of(found) > 0
+        scores = logistic.cross_validated(found, PENALTY).mean(axis=0)
+        weights[part] = logistic.stored(logistic.fit(found, PENALTY), CellFeatures)
+        said += [[part, len(found), int(truth.sum()), *_figures(scores, truth)]]
+    logistic.ship(given.out / "cell.json", weights)
+    head = ("weights", "cells", "right", "AUROC", "calibration error", "best mark", "balanced")
+    print("\n".join(markdown_table(head, said)))
+
+
+def _figures(scores: logistic.Floats, truth: logistic.Truth) -> list[str]:
+    from sklearn.metrics import roc_auc_score
+
+    error, _ = logistic.calibration(scores, truth.astype(float))
+    found = (float(roc_auc_score(truth, scores)), error, *logistic.balanced(scores, truth))
+    return [f"{value:.3f}" for value in found]
+
+
+def halves(contracts: Path) -> tuple[list[str], list[str]]:
+    """Return the documents that may be fitted on, and those that may be measured on."""
+    names = sorted(path.name for path in (contracts / "documents").iterdir())
+    random.Random(SEED).shuffle(names)  # noqa: S311 - a sample, no secret
+    middle = len(names) // 2
+    return names[:middle], names[middle:]
+
+
+def read_probes(contracts: Path) -> dict[tuple[str, str], Row]:
+    """Return the probes known to be answered or not, by document and category."""
+    lines = (contracts / "probes.jsonl").read_text(encoding="utf-8").splitlines()
+    found = map(json.loads, lines)
+    return {(o["document"], o["category"]): o for o in found if o["answerable"] is not None}
+
+
+def cites(citations: Sequence[Citation], probe: Row) -> bool:
+    """Return whether a quote holds words of the clause that lawyers marked."""
+    spans: Sequence[tuple[int, int]] = probe["spans"]
+    return any(
+        one["start"] < end and start < one["end"] for one in citations for start, end in spans
+    )
+
+
+def asked_of(probe: Mapping[str, Any]) -> Question:
+    """Return the question of a probe as it is asked of its document alone."""
+    return Question(id="probe", title=probe["category"], question=probe["bare_question"])
+
+
+def read_rows(
+    documents: Path, names: Sequence[str], probes: Mapping[tuple[str, str], Row]
+) -> dict[str, list[FeatureRow]]:
+    """Ask each document what its probes ask; return the rows of either regression."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            shutil.copy(documents / name, folder)
+        settings = Settings(corpus=folder)
+        asker = TableAsker(Resources(defaults=settings), settings)
+        return {
+            part: [*_rows(asker, names, probes, part == "worded")] for part in ("asked", "worded")
+        }
+
+
+def _rows(
+    asker: TableAsker, names: Sequence[str], probes: Mapping[tuple[str, str], Row], worded: bool
+) -> Iterator[FeatureRow]:
+    listed = {CATEGORIES[one.id]: one for one in shipped_checklist("commercial").questions}
+    bare = {category: asked_of(probe) for (_, category), probe in probes.items()}
+    clauses = zip(bare, clauses_for([one.question for one in bare.values()]), strict=True)
+    like = {category: found for category, found in clauses if found}
+    for name in names:
+        document = asker.of(name)
+        for (of, category), probe in probes.items():
+            if of != name or category not in listed:
+                continue
+            asked = [listed[category] if worded else bare[category]]
+            if worded and category in like:
+                asked.append(bare[category].model_copy(update={"like": like[category]}))
+            for one in asked:
+                found = document.found(one)
+                right = float(cites(found.quoted[:1], probe))
+                yield FeatureRow(astuple(found.features), right, name, category)
+
+
+if __name__ == "__main__":
+    main()
