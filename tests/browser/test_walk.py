@@ -159,7 +159,8 @@ def use(page: Page, tool: str, look: str, rules: Path) -> None:
         page.type("#sought", "fee" + Keys.ENTER)
     elif tool == "table":
         page.click(".making summary")
-        page.type("#table-questions", f"{QUESTION}\nHow much is the fine for not paying the fee?\nIs there insurance?")
+        fine = "How much is the fine for not paying the fee?"
+        page.type("#table-questions", f"{QUESTION}\n{fine}\nIs there insurance?")
         page.click(".new-table button.solid")
         page.find(".told p", "stated 2")
         folded = page.script("return !document.querySelector('.filters').open")
