@@ -55,6 +55,8 @@ from lexloop.evaluation.asking import Asker  # noqa: E402
 from lexloop.models.chat import ChatModel, asking, connect  # noqa: E402
 from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
 
+pytest_plugins = ["command_line"]
+
 # a busy machine is no defect: laws are tested without a limit on the time of one example
 for _name, _profile in {
     "usual": {},

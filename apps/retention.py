@@ -6,9 +6,9 @@ and is set right within a day deletes nothing, and one that was set back starts 
 """
 
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import entry_points
 from pathlib import Path
 
-from lexloop.apps.tables import expire_tables
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_text
@@ -35,7 +35,8 @@ def expire(store: ThreadStore, settings: RetentionSettings) -> None:
     if settings.threads_days:
         until = looked - timedelta(days=settings.threads_days)
         store.expire(until, now)
-        expire_tables(until)
+        for entry in entry_points(group="lexloop.stores"):
+            entry.load().expire(until)
     if settings.feedback_days:
         from lexloop.evaluation.feedback import FeedbackStore, feedback_file
 

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lexloop.apps.shapes.text import shortened
 from lexloop.apps.withdrawing import NOTE
 from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
-
-if TYPE_CHECKING:
-    from lexloop.workbench.search import Asked, Excerpt
 
 FILE_NAME = "server.sqlite"
 IN_MEMORY = Path(":memory:")
@@ -70,6 +67,10 @@ Change = Callable[[str, dict[str, Any]], Mapping[str, Any]]
 """Makes of a person's answer another, or returns it."""
 
 
+LOCAL = "local"
+"""Whose a conversation is on a terminal, for the store keeps those of several people."""
+
+
 @dataclass(frozen=True)
 class Thread:
     """A conversation: whose, what about, and with which access it was answered."""
@@ -84,17 +85,14 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class FoundTurn:
-    """A question and its answer that hold what was sought.
-
-    Excerpts are of the question, two line feeds, and the answer.
-    """
+class SaidTurn:
+    """A question and its answer; the text is both, with two line feeds between them."""
 
     id: str
     thread: str
     title: str
     updated: str
-    excerpts: "list[Excerpt]"
+    text: str
 
 
 class Link(NamedTuple):
@@ -182,20 +180,16 @@ class ThreadStore:
         )
         return [_answer(row) for row in reversed(rows)]
 
-    def find(self, person: str, asked: "Asked") -> Iterator[FoundTurn]:
-        """Yield a person's questions and answers that hold all that is sought, the last first."""
+    def said(self, person: str) -> Iterator[SaidTurn]:
+        """Yield all that a person asked and was answered, the last first."""
         rows = self._read(
             "SELECT turns.id, thread, title, updated, question, said FROM turns "
             "JOIN threads ON threads.id = turns.thread WHERE person = ? ORDER BY number DESC",
             person,
         )
-        from lexloop.workbench.search import excerpts
-
         for row in rows:
-            text = f"{row['question']}\n\n{row['said']}"
-            if held := excerpts(text, asked):
-                made = {key: row[key] for key in ("id", "thread", "title", "updated")}
-                yield FoundTurn(**made, excerpts=held)
+            made = {key: row[key] for key in ("id", "thread", "title", "updated")}
+            yield SaidTurn(**made, text=f"{row['question']}\n\n{row['said']}")
 
     def count(self, id: str) -> int:
         """Return the number of answers in a thread."""

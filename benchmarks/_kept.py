@@ -17,9 +17,9 @@ from typing import Any
 import httpx
 from serving import Serving, person
 
-from lexloop.apps.audit import FOLDER
-from lexloop.apps.audit_check import verified
-from lexloop.apps.audit_lines import raw_lines
+from lexloop_server.audit import FOLDER
+from lexloop_server.audit_check import verified
+from lexloop_server.audit_lines import raw_lines
 
 KINDS = ("write", "pwrite", "fsync", "rename")
 QUESTION = {"question": "What is a bias audit?"}

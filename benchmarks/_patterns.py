@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from house import ROOMS
+import house
 from house import ROOT as _ROOT
 
 _WAYS = {
@@ -40,8 +40,11 @@ def every_use(root: Path = _ROOT) -> tuple[list[Use], list[str]]:
     Returns:
         Each pattern in each way once, and the calls whose pattern is made of a user's words.
     """
-    paths = sorted(path for room in ROOMS for path in (root / room).rglob("*.py"))
-    modules = [_Module(path, root) for path in paths if b"import re\n" in path.read_bytes()]
+    modules = [
+        _Module(name, path, root)
+        for name, path in house.modules(root)
+        if b"import re\n" in path.read_bytes()
+    ]
     ways: dict[_Pattern, set[str]] = defaultdict(set)
     for module in modules:
         for pattern, way in module.ways():
@@ -63,11 +66,9 @@ def every_use(root: Path = _ROOT) -> tuple[list[Use], list[str]]:
 class _Module:
     """A module and its source, as far as they deal with patterns."""
 
-    def __init__(self, path: Path, root: Path) -> None:
-        inside = path.relative_to(root)
-        parts = ("lexloop", *inside.with_suffix("").parts)
-        self._file = inside.as_posix()
-        self._live = import_module(".".join(part for part in parts if part != "__init__"))
+    def __init__(self, name: str, path: Path, root: Path) -> None:
+        self._file = path.relative_to(root).as_posix()
+        self._live = import_module(name)
         self._tree = ast.parse(path.read_bytes())
 
     def ways(self) -> Iterator[tuple[_Pattern, str]]:

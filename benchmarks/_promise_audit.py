@@ -16,9 +16,9 @@ import httpx
 from _shared import Line, timed
 from serving import Serving, person
 
-from lexloop.apps.audit import FOLDER, AuditLog
-from lexloop.apps.audit_check import Anchor, verified
-from lexloop.apps.audit_lines import files, witness_of
+from lexloop_server.audit import FOLDER, AuditLog
+from lexloop_server.audit_check import Anchor, verified
+from lexloop_server.audit_lines import files, witness_of
 
 _LONG, _MB = 900_000, 1 << 20
 _LOG_MB, _LONGEST_MB, _MOST_MB = 100, 57, 4

@@ -25,9 +25,9 @@ from _shared import DATA, options, table
 from lexloop.documents.document import Document
 from lexloop.documents.structure.parse import parse
 from lexloop.store.manifest import IndexSource
+from lexloop.store.provisions import Source
 from lexloop.store.scan import scan
-from lexloop.workbench.diff import Change, Comparison, Version
-from lexloop.workbench.provisions import Source
+from lexloop_workbench.diff import Change, Comparison, Version
 
 TEXTS = {
     "a law, a line a point": "gdpr/gdpr_en.txt",

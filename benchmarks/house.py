@@ -23,11 +23,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
 """What a question and a document flow through, in this order."""
-PRODUCT = (*PATH, "workbench", "apps")
-PACKAGES = ("train",)
+PRODUCT = (*PATH, "apps")
+PACKAGES = ("workbench", "server", "train")
 """The packages beside the heart, below `packages/`."""
 ROOMS = (*PRODUCT, "evaluation", *PACKAGES)
-BEFORE = {"corpus": "documents", "finetune": "train"}
+BEFORE = {"corpus": "documents", "finetune": "train", "workbench": "workbench"}
 """Rooms of earlier commits, beside which room of today they are shown."""
 _RUNNING = Path("core/running.py")
 QUESTION = "At a minimum, what must a bias audit calculate?"
@@ -194,13 +194,16 @@ def _at(commit: str) -> dict[str, Size]:
 
 def modules(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules of all rooms below a folder, each name with its file."""
-    for room in (*ROOMS, *BEFORE):
-        within = root / "packages" / room / "src" if room in PACKAGES else root
-        top = f"lexloop_{room}" if room in PACKAGES else room
-        for path in sorted((within / top).rglob("*.py")):
-            parts = path.relative_to(within).with_suffix("").parts
-            named = parts if room in PACKAGES else ("lexloop", *parts)
-            yield ".".join(named).removesuffix(".__init__"), path
+    for room in (*PRODUCT, "evaluation", *BEFORE):
+        yield from _modules(root / room, "lexloop")
+    for room in PACKAGES:
+        yield from _modules(root / "packages" / room / "src" / f"lexloop_{room}")
+
+
+def _modules(folder: Path, *above: str) -> Iterator[tuple[str, Path]]:
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        yield ".".join((*above, *parts)).removesuffix(".__init__"), path
 
 
 def room_of(module: str) -> str:

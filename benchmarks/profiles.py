@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lexloop.documents.reading.title import chosen_title, own_title
 from lexloop.documents.structure.parse import parse
-from lexloop.workbench.profile import Item, Profile, profile
-from lexloop.workbench.provisions import Source
+from lexloop.store.provisions import Source
+from lexloop_workbench.profile import Item, Profile, profile
 
 _ASKED = re.compile(r"Consider the (?P<title>.*?) between (?P<parties>.*); ?What|Consider the .*?;")
 _NAME = re.compile(r"\s*\(.*?\)\s*")

@@ -19,9 +19,9 @@ from _shared import table
 
 from lexloop.apps.shapes.text import shortened
 from lexloop.documents.structure.parse import parse
-from lexloop.workbench import clauses, register, timing
-from lexloop.workbench.provisions import Source
-from lexloop.workbench.register import Entry, entries_of
+from lexloop.store.provisions import Source
+from lexloop_workbench import clauses, register, timing
+from lexloop_workbench.register import Entry, entries_of
 
 _MOST = 420
 _NOTHING = re.compile(r"(?!)")

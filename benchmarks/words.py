@@ -31,7 +31,7 @@ from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
 from lexloop.store.writer import build_collection
-from lexloop.workbench.search import Asked, search
+from lexloop_workbench.search import Asked, search
 
 _QUERIES, _TURNS, _SEED = 5, 3, 7
 

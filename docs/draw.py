@@ -22,8 +22,8 @@ sys.path.insert(0, str(DOCS.parent / "benchmarks"))
 import house  # noqa: E402 - found through the line above
 
 ORDER = (
-    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "workbench",
-    "evaluation", "apps", "train",
+    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph",
+    "evaluation", "apps", "workbench", "server", "train",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -34,9 +34,10 @@ HOLDS = {
     "store": "where chunks are kept and searched",
     "nodes": "the eight steps of a question",
     "graph": "chooses, wires and runs the nodes",
-    "workbench": "provisions, versions, tables",
     "evaluation": "what answers are worth",
     "apps": "command line and library",
+    "workbench": "tables, versions, registers",
+    "server": "page, HTTP, MCP",
     "train": "trains parts",
 }
 DOES = {

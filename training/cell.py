@@ -24,10 +24,10 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Citation
 from lexloop.evaluation.report.tables import markdown_table
 from lexloop.graph.resources import Resources
-from lexloop.workbench.table.cell import CellFeatures, TableAsker
-from lexloop.workbench.table.checklist import Question, clauses_for, shipped_checklist
 from lexloop_train import logistic
 from lexloop_train.logistic import FeatureRow
+from lexloop_workbench.table.cell import CellFeatures, TableAsker
+from lexloop_workbench.table.checklist import Question, clauses_for, shipped_checklist
 
 SEED, DOCUMENTS, PENALTY = 7, 36, 0.3
 CATEGORIES = {

@@ -15,7 +15,6 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.search import marked
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
     Progress,
@@ -30,7 +29,7 @@ from lexloop.apps.cli.terminal import (
 )
 from lexloop.apps.retention import expire
 from lexloop.apps.shapes.record import answer_record, dated
-from lexloop.apps.threads import IN_MEMORY, ThreadStore
+from lexloop.apps.threads import IN_MEMORY, LOCAL, ThreadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import DataError, InputError, LexloopError, NotFoundError
 
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
     from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
-_MOST_FOUND = 50
-_LOCAL = "local"
-"""Whose a conversation is on a terminal, for the store keeps those of several people."""
 _HELP = (
     ("/sources", "the cited spans of the last answer"),
     ("/trace", "how the last answer came about"),
@@ -73,19 +69,8 @@ def chat(
             flag="--threads-file",
         ),
     ] = None,
-    find: Annotated[
-        str | None,
-        option(
-            "Look for exact words in what was asked and answered, and leave.",
-            "WORDS",
-            flag="--find",
-        ),
-    ] = None,
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
-    if find is not None:
-        _find(find, file)
-        return
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     # says when, and no other conversation has it
@@ -111,20 +96,6 @@ def chat(
             command = plain(shlex.join(["lexloop", "chat", *again]))
             _note(f"Thread {name} is kept. To go on with it:")
             result_console().print(command, soft_wrap=True)  # to be copied as one line
-
-
-def _find(words: str, file: Path | None) -> None:
-    """Print the places of kept conversations that hold what is sought, the last first."""
-    from lexloop.workbench.search import Asked
-
-    asked = Asked.of(words, provisions=False)
-    with contextlib.closing(ThreadStore(file or data_folder() / "threads.sqlite")) as store:
-        found = [*store.find(_LOCAL, asked)]
-    for one in found[:_MOST_FOUND]:
-        say((one.thread, "bold"), (f" · {one.title} · {one.updated[:10]}", "dim"))
-        for held in one.excerpts:
-            say("  ", *marked(held))
-    say("1 answer" if len(found) == 1 else f"{len(found):,} answers", style="bold")
 
 
 def _store(thread: str | None, file: Path | None) -> ThreadStore:
@@ -178,7 +149,7 @@ class _Conversation:
         self._check_tags()
         if count := self._store.count(self._thread):
             _note(f"Thread {self._thread} goes on after {count} question(s).")
-            (self._last,) = self._store.turns(_LOCAL, self._thread, limit=1)
+            (self._last,) = self._store.turns(LOCAL, self._thread, limit=1)
             _note(f"Last: {self._last['question']}")
 
     def _check_tags(self) -> None:
@@ -186,7 +157,7 @@ class _Conversation:
         from lexloop.core.conversation import tags_of_thread
 
         with contextlib.suppress(NotFoundError):  # it begins with the next answer
-            held = self._store.thread(_LOCAL, self._thread)
+            held = self._store.thread(LOCAL, self._thread)
             tags_of_thread(held.tags, self._session.settings.access.tags)
 
     def turn(self) -> bool:
@@ -238,7 +209,7 @@ class _Conversation:
         self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
         # kept before it is shown: what was read must still be there if the terminal closes now
         try:
-            self._store.keep(_LOCAL, self._last, settings.access.tags, begins=True)
+            self._store.keep(LOCAL, self._last, settings.access.tags, begins=True)
         finally:
             print_answer({**self._last, "degraded": self._not_told_yet()}, self._session)
 
@@ -254,7 +225,7 @@ class _Conversation:
             return False
         if command == "/reset":
             with contextlib.suppress(NotFoundError):
-                self._store.delete(_LOCAL, self._thread)
+                self._store.delete(LOCAL, self._thread)
             self._last = {}
             _note("The conversation is forgotten.")
         elif command in ("/sources", "/trace", "/up", "/down"):

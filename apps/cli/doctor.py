@@ -31,7 +31,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 State = Literal["good", "missing", "failed"]
 _STYLES: dict[State, str] = {"good": "green", "missing": "yellow", "failed": "bold red"}
-_EXTRAS = ("aws", "elasticsearch", "ocr", "opensearch", "ray", "serve", "studio", "train")
+_EXTRAS = (
+    "aws",
+    "elasticsearch",
+    "ocr",
+    "opensearch",
+    "ray",
+    "server",
+    "studio",
+    "train",
+    "workbench",
+)
 _REQUIRED = re.compile(r"""([\w.-]++).*\bextra\s*==\s*["']([\w-]+)["']""")
 _MACHINE_S = 30.0
 _QUESTION = "Who counts as an independent auditor?"

@@ -15,24 +15,15 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
-from lexloop.apps.cli.audit import audit
 from lexloop.apps.cli.chat import chat
-from lexloop.apps.cli.describe import describe
-from lexloop.apps.cli.diff import diff
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
-from lexloop.apps.cli.forget import forget
 from lexloop.apps.cli.index import commands as index_commands
-from lexloop.apps.cli.label import label
-from lexloop.apps.cli.register import register
 from lexloop.apps.cli.sbom import sbom
-from lexloop.apps.cli.search import search
-from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
-from lexloop.apps.cli.table import table
 from lexloop.apps.cli.terminal import debugging, reported, show_error, unexpected, write_error
 from lexloop.apps.cli.testset import commands as testset_commands
 from lexloop.core.errors import InputError
@@ -45,7 +36,11 @@ _EPILOG = (
 )
 
 _MISUSED = 2
-_PACKAGES = {"compare-embedders": "train", "finetune": "train"}
+_PACKAGES = {
+    **dict.fromkeys(("describe", "diff", "register", "search", "table"), "workbench"),
+    **dict.fromkeys(("audit", "forget", "label", "mcp", "serve"), "server"),
+    **dict.fromkeys(("compare-embedders", "finetune"), "train"),
+}
 """The commands of our other packages, each with the package that brings it."""
 
 app = typer.Typer(
@@ -57,11 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (
-    *(ask, chat, example, show, search, diff, register, describe),
-    *(table, serve, mcp, doctor, judge, evaluate, compare),
-    *(label, tune, forget, sbom, audit),
-)
+_COMMANDS = (ask, chat, example, show, doctor, judge, evaluate, compare, tune, sbom)
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)
 for name, commands in (

@@ -25,7 +25,7 @@ from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
     from lexloop.store.graph import KnowledgeGraph, Relation
-    from lexloop.workbench.provisions import Source
+    from lexloop.store.provisions import Source
 
 _WORDS = 70
 _MOST_DOUBTS, _DEEPEST = 10, 99
@@ -102,7 +102,7 @@ def show(
     with Progress() as progress:
         collection, _ = open_resources(settings, connection, progress)[0].collection(settings)
         view = collection.seen_by(Filters.of(settings))
-    from lexloop.workbench.provisions import Source
+    from lexloop.store.provisions import Source
 
     source = Source.of(view, document)
     places = source.places(" ".join(provision), f"See `{command}`.") if provision else []
@@ -162,7 +162,7 @@ def _title(record: dict[str, Any]) -> list[Part]:
 
 
 def _print_units(source: "Source", listed: Sequence[tuple[int, int]], kinds: bool = False) -> None:
-    from lexloop.workbench.provisions import HEADS
+    from lexloop.store.provisions import HEADS
 
     for place, level in listed:
         unit, record = source.tree.units[place], source.record(place)
@@ -209,7 +209,7 @@ def show_graph(
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
     graph, corpus = _open(context.params)
-    from lexloop.workbench.provisions import neighbourhood
+    from lexloop.store.provisions import neighbourhood
 
     where, elsewhere = corpus, ""
     if corpus == SAMPLE_CORPUS:

@@ -9,18 +9,13 @@ if TYPE_CHECKING:
         Index,
         aask,
         as_tool,
-        as_tools,
         ask,
         build_agent,
-        describe,
-        diff,
         evaluate,
-        register,
-        search,
-        table,
     )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
+    from lexloop_workbench.library import as_tools, describe, diff, register, search, table
 
 __all__ = [
     "Index",
@@ -55,23 +50,33 @@ _OFFERED = {
     "Settings": "lexloop.core.settings",
     "aask": "lexloop.apps.library",
     "as_tool": "lexloop.apps.library",
-    "as_tools": "lexloop.apps.library",
+    "as_tools": "lexloop_workbench.library",
     "ask": "lexloop.apps.library",
     "build_agent": "lexloop.apps.library",
     "build_graph": "lexloop.graph.build",
-    "describe": "lexloop.apps.library",
-    "diff": "lexloop.apps.library",
+    "describe": "lexloop_workbench.library",
+    "diff": "lexloop_workbench.library",
     "evaluate": "lexloop.apps.library",
-    "register": "lexloop.apps.library",
-    "search": "lexloop.apps.library",
-    "table": "lexloop.apps.library",
+    "register": "lexloop_workbench.library",
+    "search": "lexloop_workbench.library",
+    "table": "lexloop_workbench.library",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _OFFERED:
         raise AttributeError(f"module 'lexloop' has no attribute {name!r}")
-    return getattr(import_module(_OFFERED[name]), name)
+    try:
+        module = import_module(_OFFERED[name])
+    except ModuleNotFoundError as error:
+        package = _OFFERED[name].partition(".")[0].replace("_", "-")
+        if error.name is None or error.name.partition(".")[0] != package.replace("-", "_"):
+            raise
+        raise AttributeError(
+            f"lexloop.{name} needs the package {package}: not installed. Install it: "
+            f'pip install "lexloop[{package.removeprefix("lexloop-")}]".'
+        ) from None
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

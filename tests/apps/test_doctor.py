@@ -57,7 +57,7 @@ def test_without_a_model_it_says_what_is_here_and_nothing_fails(
     found = checks("--corpus", documents)
     assert found["documents"]["said"].startswith(f"2 files in {documents}")
     assert found["model"]["state"] == "missing"
-    assert "fastapi" in found["extra serve"]["said"]
+    assert "lexloop-server" in found["extra server"]["said"]
     shown = run("doctor", "--corpus", str(documents)).stdout.splitlines()
     assert [line.split(": ")[0].split(maxsplit=1)[1] for line in shown] == [*found]
 

@@ -35,7 +35,7 @@ def lexloop(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str
 HEAVY = "langgraph langchain_core numpy torch onnxruntime sklearn"
 LATE = "mcp openai langgraph numpy onnxruntime torch pypdfium2"
 ASKED = "from lexloop.apps.cli.main import main\ntry: main(%r)\nexcept SystemExit: pass"
-SERVER = "import uvicorn\nfrom lexloop.apps.serve.app import create_app\ncreate_app()"
+SERVER = "import uvicorn\nfrom lexloop_server.app import create_app\ncreate_app()"
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from lexloop.apps import retention
 from lexloop.apps.retention import LOOKED, expire
-from lexloop.apps.tables import FOLDER, every_table
 from lexloop.apps.threads import IN_MEMORY, ThreadStore
 from lexloop.core.errors import DataError
 from lexloop.core.settings_groups import RetentionSettings
 from lexloop.evaluation.feedback import FeedbackStore, feedback_file, opinion_on
-from lexloop.workbench.table.checklist import checklist_of
-from lexloop.workbench.table.store import TableStore
+from lexloop_workbench.table.checklist import checklist_of
+from lexloop_workbench.table.store import TableStore
+from lexloop_workbench.tables import FOLDER, every_table
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MONTH = RetentionSettings(threads_days=30, feedback_days=30)

@@ -12,8 +12,8 @@ from scans import drawn, in_pdf
 from lexloop.apps.shapes.files import as_markdown
 from lexloop.apps.shapes.outline import outline_of
 from lexloop.apps.shapes.text import as_text, places
-from lexloop.apps.shapes.tools import Source
 from lexloop.documents.reading.recognising import is_available
+from lexloop_server.shapes.tools import Source
 
 ASKED = "What must every dog wear in the harbour?"
 READ = "read from a picture, 93% sure"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.apps.serve.settings import settings_file
-from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.configuration import configured
 from lexloop.core.errors import DataError
 from lexloop.core.settings import Settings
+from lexloop_server.settings import settings_file
+from lexloop_server.uploads import UploadStore
 
 NOBODY = 65534
 # what another user may not read on this machine, such as root's own Python, it may here

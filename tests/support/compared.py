@@ -1,8 +1,8 @@
 """Two texts compared, and what is told of them in few words."""
 
 from lexloop.documents.structure.parse import parse
-from lexloop.workbench.diff import Comparison, Version
-from lexloop.workbench.provisions import Source
+from lexloop.store.provisions import Source
+from lexloop_workbench.diff import Comparison, Version
 
 
 def version(text: str, name: str = "rules.txt") -> Version:

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 from fastapi.testclient import TestClient
 from servers import DOGS, as_, person, reading_room
 
-from lexloop.apps.serve.state import Serving
+from lexloop_server.state import Serving
 
 URLS = (
     *("http://[", "//[", "http://[::1", "http://a:b@[", "http://]", "http://a[b]", "localhost:x"),

@@ -15,11 +15,11 @@ import uvicorn
 from fastapi.testclient import TestClient
 from openai import OpenAI
 
-from lexloop.apps.serve.app import config_of, create_app
-from lexloop.apps.serve.people import key_hash
-from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.state import Serving
 from lexloop.core.settings import Connection, Settings
+from lexloop_server.app import config_of, create_app
+from lexloop_server.people import key_hash
+from lexloop_server.settings import ServerSettings
+from lexloop_server.state import Serving
 
 DOGS = """Dog Licence Act
 
@@ -100,7 +100,7 @@ def reading_room(
     with patch.dict("os.environ", {"LEXLOOP_DATA_DIR": str(data)}):
         app = create_app(ServerSettings.of({"collections": collections, **server}))
     # a busy machine takes its time to open what it shows
-    with patch("lexloop.apps.serve.collections._PATIENCE_S", 60.0), TestClient(app) as client:
+    with patch("lexloop_server.collections._PATIENCE_S", 60.0), TestClient(app) as client:
         yield client, app.state.serving
 
 

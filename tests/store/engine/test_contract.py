@@ -27,7 +27,7 @@ from lexloop.store.engine.address import FLOAT, VECTOR_KINDS
 from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
-from lexloop.workbench import search as exact_words
+from lexloop_workbench import search as exact_words
 
 QUESTIONS = [case.question for case in read_cases(sample_gold())]
 TOP = 10

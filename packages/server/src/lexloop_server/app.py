@@ -1,0 +1,168 @@
+"""The application: its parts wired together, its routes, the page's files, and how it is run."""
+
+import asyncio
+import ctypes
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import uvicorn
+from fastapi import Depends, FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
+
+from lexloop.core.settings import Connection, Settings
+from lexloop_server import (
+    ask_routes,
+    diff_routes,
+    document_routes,
+    errors,
+    link_routes,
+    openai,
+    operator_routes,
+    register_routes,
+    search_routes,
+    table_routes,
+)
+from lexloop_server.fields import only_known_query
+from lexloop_server.limits import shares
+from lexloop_server.mcp_transports import McpEndpoint
+from lexloop_server.middleware import SCHEMA, Guard
+from lexloop_server.roles import permitted
+from lexloop_server.settings import ServerSettings
+from lexloop_server.state import Serving
+from lexloop_server.translation import Translated
+
+
+def give_back() -> bool:
+    """Give back the memory that nothing uses any more; return whether this system can.
+
+    The C library of Linux keeps what many threads freed: a server that answers thousands of
+    questions would seem to grow without end.
+    """
+    try:
+        return ctypes.CDLL(None).malloc_trim(0) in (0, 1)
+    except (AttributeError, OSError, TypeError):  # another C library, or another system
+        return False
+
+
+PAGE = Path(__file__).parent / "page"
+_ENDING_S, _TIDY_S, _DAY_S = 5, 20.0, 86_400.0
+
+
+def create_app(
+    server: ServerSettings | None = None,
+    settings: Settings | None = None,
+    connection: Connection | None = None,
+) -> FastAPI:
+    """Make the application of a server.
+
+    Args:
+        server: The operator's settings; None for the sample, and for this machine alone.
+        settings: Those that questions are answered with; None for the defaults.
+        connection: Where models are reached.
+
+    Raises:
+        LexloopError: The model cannot be used.
+    """
+    server = server or ServerSettings()
+    parts = Serving(server, settings or Settings(), connection or Connection())
+    app = FastAPI(
+        title="Lexloop",
+        summary="Cited, checked answers to questions about laws, rules and policies.",
+        version=version("lexloop"),
+        openapi_url=SCHEMA,
+        docs_url=None,  # they load scripts from another host
+        redoc_url=None,
+        default_response_class=Translated,
+        lifespan=_lifespan,
+        dependencies=[Depends(permitted)],
+    )
+    app.state.serving = parts
+    errors.install(app)
+    # where there are no people, all that is asked is one person's
+    places = shares(server.limits.requests_at_once if server.with_people else None)
+    app.add_middleware(
+        Guard,
+        settings=server,
+        people=parts.people,
+        rates=parts.rates,
+        shares=places,
+        audit=parts.audit,
+    )
+    for routes in (
+        ask_routes,
+        document_routes,
+        search_routes,
+        diff_routes,
+        register_routes,
+        table_routes,
+        link_routes,
+        operator_routes,
+    ):
+        app.include_router(routes.router, dependencies=[Depends(only_known_query)])
+    app.include_router(openai.router)  # clients of OpenAI's protocol add parameters of their own
+    app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
+    app.router.routes.append(Route("/mcp", app.state.mcp))
+    page = StaticFiles(directory=PAGE, html=True, check_dir=False)
+    app.mount("/", GZipMiddleware(page), name="page")
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    parts: Serving = app.state.serving
+    parts.engine.start(parts.collections.open_aside)
+    parts.indexing.resume(parts.uploads)
+    tidying = asyncio.create_task(_tidy(parts))
+    async with app.state.mcp.run():
+        yield
+    tidying.cancel()
+    await run_in_threadpool(parts.tell_anchor)
+    parts.collections.close()
+    await run_in_threadpool(parts.suggestions.close)
+    await run_in_threadpool(parts.tables.close)
+    await run_in_threadpool(parts.indexing.close)
+    await run_in_threadpool(parts.pages.close)
+    await run_in_threadpool(parts.queue.close)
+    parts.engine.close()
+    parts.store.close()
+
+
+async def _tidy(parts: Serving) -> None:
+    """Do now and then what takes some milliseconds of one thread.
+
+    Unused memory is given back, what a full disk kept from being indexed is tried again, and
+    indexes that are others by now are let go of. Once a day what is kept for too long goes.
+    """
+    settled = -_DAY_S
+    while True:
+        if time.monotonic() - settled >= _DAY_S:
+            settled = time.monotonic()
+            await run_in_threadpool(parts.tell_anchor)
+            await run_in_threadpool(parts.settle)
+        await asyncio.sleep(_TIDY_S)
+        await run_in_threadpool(parts.let_go)
+        await run_in_threadpool(give_back)
+        await run_in_threadpool(parts.indexing.retry)
+
+
+def config_of(app: FastAPI) -> uvicorn.Config:
+    """Return how an application is run: nothing of a request in a log.
+
+    A proxy's headers are read by the middleware alone, where the settings trust its address.
+    """
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_ENDING_S,
+    )

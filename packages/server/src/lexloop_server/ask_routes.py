@@ -1,0 +1,347 @@
+"""``/api/ask``, what a page has to know before it asks, and the conversations that come of it."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
+from importlib.metadata import version
+from itertools import islice
+from typing import Annotated, Any, Literal, get_args
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse
+
+from lexloop.apps.offered import choices
+from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
+from lexloop.apps.shapes.record import Answer
+from lexloop.core.errors import UnknownPerson
+from lexloop_server.asking import AskRequest, Event, shown
+from lexloop_server.errors import body_of, documented
+from lexloop_server.fields import Id
+from lexloop_server.laid_out import LaidOut
+from lexloop_server.middleware import WRONG_KEY, address_of
+from lexloop_server.people import COOKIE, Asker, Person
+from lexloop_server.roles import Role
+from lexloop_server.state import PING_S, SEND_S, Served, Serving, in_turn, while_there
+from lexloop_server.translation import Translated, in_language
+from lexloop_workbench.questions import next_questions
+
+router = APIRouter(prefix="/api")
+_STREAM = "text/event-stream"
+_EVENTS: dict[str, Any] = {
+    "schema": {"type": "string"},
+    "example": "event: begin\r\ndata: {...}\r\n\r\nevent: step\r\ndata: {...}\r\n\r\n"
+    "event: token\r\ndata: {...}\r\n\r\nevent: answer\r\ndata: {...}\r\n\r\n",
+}
+"""The answer as events: ``begin``, ``step`` and ``token``, then ``answer`` or ``error``."""
+_MOST_EXPORTED = 1000
+_TRIED, _SUGGESTED = 8, 4
+"""The most questions that are tried after an answer, and the most that are offered."""
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(Format)}}
+}
+
+
+class Health(BaseModel):
+    """That the server runs."""
+
+    status: str
+    version: str
+
+
+class Me(BaseModel):
+    """Who asks, and where their text goes."""
+
+    name: str
+    role: Role
+    may_upload: bool
+    needs_key: bool
+    model: str | None
+    hosts: list[str]
+
+
+class Key(BaseModel):
+    """A person's key."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    key: str = Field(min_length=1, max_length=1000)
+
+
+@router.get("/health", responses=documented())
+async def health() -> Health:
+    """Say that the server runs."""
+    return Health(status="ok", version=version("lexloop"))
+
+
+@router.get("/me", responses=documented())
+async def me(person: Asker, served: Served) -> Me:
+    """Say who asks, and where their text goes."""
+    return Me(
+        name=person.name,
+        role=person.role,
+        may_upload=person.may_upload,
+        needs_key=served.people.needs_key,
+        model=shown(served.engine.settings.model.name),
+        hosts=served.asking.hosts,
+    )
+
+
+@router.post("/session", responses=documented(), status_code=204)
+def open_session(given: Key, request: Request, served: Served) -> Response:
+    """Open a session of the page, which a cookie names."""
+    made = Response(status_code=204)
+    try:
+        token = served.people.open_session(given.key)
+    except UnknownPerson:
+        served.audit.warn(WRONG_KEY, address_of(request.scope))
+        raise
+    made.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(served.settings.session_hours * 3600),
+        httponly=True,
+        samesite="strict",
+        secure=_is_https(request),
+    )
+    return made
+
+
+@router.delete("/session", responses=documented(), status_code=204)
+def end_session(request: Request, served: Served) -> Response:
+    """End the session."""
+    served.people.end_session(request.cookies.get(COOKIE, ""))
+    made = Response(status_code=204)
+    made.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return made
+
+
+@router.get("/settings", responses=documented())
+async def settings(person: Asker, served: Served) -> dict[Literal["schema"], dict[str, Any]]:
+    """List what a question may set: a JSON Schema for each setting, by its flat name."""
+    return {"schema": choices(served.engine.settings)}
+
+
+@router.post(
+    "/ask",
+    response_model=None,
+    responses={
+        200: {"model": Answer, "content": {_STREAM: _EVENTS}},
+        **documented(404, 409, 504),
+    },
+)
+async def ask(
+    asked: AskRequest, request: Request, person: Asker, served: Served
+) -> Translated | EventSourceResponse:
+    """Answer a question: as one JSON object, or as events where ``Accept`` asks for a stream."""
+    if _STREAM in request.headers.get("accept", ""):
+        events = served.asking.events(person, asked)
+        first = await anext(events)
+        return EventSourceResponse(_as_events(first, events), ping=PING_S, send_timeout=SEND_S)
+    return Translated(await while_there(request, served.asking.answer(person, asked)))
+
+
+async def _as_events(
+    first: Event, rest: AsyncGenerator[Event, None]
+) -> AsyncIterator[dict[str, str]]:
+    try:
+        yield _sent(*first)
+        async for name, data in rest:
+            yield _sent(name, data)
+    except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
+        yield _sent("error", body_of(error))
+    finally:
+        await rest.aclose()
+
+
+def _sent(name: str, data: dict[str, Any]) -> dict[str, str]:
+    return {"event": name, "data": json.dumps(in_language(data), ensure_ascii=False)}
+
+
+def _is_https(request: Request) -> bool:
+    """Return whether the page was loaded over https, perhaps from a proxy before this server."""
+    origin = request.headers.get("origin", "")
+    return request.scope["scheme"] == "https" or origin.startswith("https://")
+
+
+class ThreadRecord(BaseModel):
+    """What is told of a conversation."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    title: str
+    created: str
+    updated: str
+    collections: list[str]
+
+
+class Threads(BaseModel):
+    """Conversations, the one used last first."""
+
+    threads: list[ThreadRecord]
+
+
+class ThreadWithTurns(ThreadRecord):
+    """A conversation with answers of it, the oldest first."""
+
+    turns: list[Answer]
+
+
+class Title(BaseModel):
+    """What a conversation is called."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str = Field(min_length=1, max_length=1000, pattern=r"\S")
+
+
+class Rating(BaseModel):
+    """A thumb for an answer, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    vote: Literal["up", "down"]
+    comment: str = Field(default="", max_length=10_000)
+
+
+@router.get("/threads", responses=documented(404))
+def threads(
+    person: Asker,
+    served: Served,
+    before: Annotated[str, Query(max_length=100)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Threads:
+    """List your conversations; `before` goes on after one of them."""
+    return Threads.model_validate({"threads": served.store.threads(person.name, before, limit)})
+
+
+@router.get(
+    "/threads/{id}",
+    response_model=ThreadWithTurns,
+    responses=documented(404),
+)
+def thread(
+    id: Id,
+    person: Asker,
+    served: Served,
+    before: Annotated[str, Query(max_length=100)] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> Translated:
+    """Return a conversation's last answers; `before` those before one of them."""
+    found = served.asking.readable(person, id)
+    turns = served.store.turns(person.name, id, before, limit)
+    # as they were kept, without a check of every number in them
+    return Translated({**ThreadRecord.model_validate(found).model_dump(), "turns": turns})
+
+
+@router.patch("/threads/{id}", responses=documented(404))
+def rename(id: Id, named: Title, person: Asker, served: Served) -> ThreadRecord:
+    """Give a conversation another title."""
+    return ThreadRecord.model_validate(served.store.rename(person.name, id, named.title))
+
+
+@router.delete("/threads/{id}", responses=documented(404), status_code=204)
+def delete(id: Id, person: Asker, served: Served) -> Response:
+    """Delete a conversation with its answers."""
+    served.store.delete(person.name, id)
+    return Response(status_code=204)
+
+
+class ExportAs(LaidOut):
+    """How a file of answers is made."""
+
+    format: Format
+
+
+@router.get(
+    "/threads/{id}/export",
+    response_class=Response,
+    responses={**_FILES, **documented(404)},
+)
+async def export_thread(
+    id: Id,
+    wanted: Annotated[ExportAs, Query()],
+    request: Request,
+    person: Asker,
+    served: Served,
+) -> Response:
+    """Return a conversation as a file, with a footnote for every source."""
+
+    def work() -> Response:
+        found = served.asking.readable(person, id)
+        turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
+        return _file(turns[-_MOST_EXPORTED:], wanted, found.title, len(turns) > _MOST_EXPORTED)
+
+    return await in_turn(request, served, person, work)
+
+
+@router.get(
+    "/answers/{id}/export",
+    response_class=Response,
+    responses={**_FILES, **documented(404)},
+)
+def export_answer(
+    id: Id, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
+) -> Response:
+    """Return an answer as a file, with a footnote for every source."""
+    kept_in, answer = served.store.answer(person.name, id)
+    served.asking.readable(person, kept_in.id)
+    return _file([answer], wanted, "")
+
+
+class NextQuestions(BaseModel):
+    """Questions that go on from an answer."""
+
+    questions: list[str]
+
+
+@router.get("/answers/{id}/next", responses=documented(404))
+async def questions_next(id: Id, request: Request, person: Asker, served: Served) -> NextQuestions:
+    """Return a few questions that go on from an answer, and pass, of what it cites first."""
+    return await in_turn(request, served, person, partial(_next, id, person, served))
+
+
+def _next(id: str, person: Person, served: Serving) -> NextQuestions:
+    from lexloop_workbench.describing import cited_if_passed
+
+    kept_in, answer = served.store.answer(person.name, id)
+    served.asking.readable(person, kept_in.id)
+    cited = answer["citations"] or answer["near"]
+    if not cited:
+        return NextQuestions(questions=[])
+    first = cited[0]["collection"]
+    view = served.collections.view(person, first)
+    same = [one for one in cited if one["collection"] == first]
+    tried = islice(next_questions(view, answer["question"], same), _TRIED)
+    settings = served.collections.settings(person, first)
+    passed = (one for one in tried if cited_if_passed(served.engine.graph(), settings, one))
+    return NextQuestions(questions=[*islice(passed, _SUGGESTED)])
+
+
+@router.post(
+    "/answers/{id}/feedback",
+    status_code=204,
+    responses=documented(404),
+)
+def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
+    """Keep what you think of an answer; `lexloop feedback` shows it."""
+    from lexloop.evaluation.feedback import FeedbackStore, feedback_file, opinion_on
+
+    kept_in, answer = served.store.answer(person.name, id)
+    history = served.store.history(kept_in.id, before=id)
+    opinion = opinion_on(answer, history, rating.vote, rating.comment)
+    FeedbackStore(feedback_file(served.store.file)).keep(opinion)
+    served.store.rate(id, rating.vote, opinion.comment)
+    return Response(status_code=204)
+
+
+def _file(
+    answers: list[dict[str, Any]], wanted: ExportAs, title: str, cut: bool = False
+) -> Response:
+    named = (wanted.re if wanted.memo else "") or title or answers[0]["question"]
+    return Response(
+        exported(answers, wanted.format, title, cut, wanted.layout),
+        media_type=MEDIA_TYPES[wanted.format],
+        headers={"Content-Disposition": disposition(named, wanted.format)},
+    )

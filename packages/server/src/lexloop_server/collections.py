@@ -1,0 +1,521 @@
+"""The collections that people see, each with its view, and the engine that opens them."""
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from cachetools import LRUCache, cached
+from pydantic import BaseModel
+
+from lexloop.apps.shapes.record import owner_and_name, shared_name
+from lexloop.apps.threads import LOCAL
+from lexloop.apps.withdrawing import Traces, withdrawn
+from lexloop.core.errors import (
+    AccessError,
+    ConflictError,
+    CorpusError,
+    LexloopError,
+    NotFoundError,
+    SettingsError,
+)
+from lexloop.core.settings import Connection, Settings
+from lexloop_server.indexing import removed_of
+from lexloop_server.people import Person
+from lexloop_server.settings import ServerSettings
+from lexloop_server.sharing import Sharing
+from lexloop_server.suggesting import Suggestions
+from lexloop_server.uploads import Uploaded, UploadStore
+
+if TYPE_CHECKING:
+    from lexloop.graph.build import Lexloop
+    from lexloop.graph.resources import Resources
+    from lexloop.store.view import View
+
+_log = logging.getLogger("lexloop.serve")
+_AGENTS = 64
+_TITLES = 5
+_NAMED, _HEADS = 3, 5
+_OPENERS = 4
+_PATIENCE_S = 2.0
+"""The longest that a list of collections waits for those that are being opened."""
+_OPENING = "It is being read for the first time; its documents can be asked when that is done."
+_SEE = "See /api/collections for those there are."
+
+
+class ExampleBody(BaseModel):
+    """A question that the documents were found to answer."""
+
+    question: str
+
+
+class TitledBody(BaseModel):
+    """A document and what it is called."""
+
+    document: str
+    title: str
+
+
+class CollectionBody(BaseModel):
+    """A collection with its first titles; ``trouble`` says where it cannot be opened.
+
+    One that is not ``mine`` may be shared by its ``owner``, and I ``may_change`` its documents.
+    While it is ``trying`` which questions its documents answer, it has no ``examples``.
+    """
+
+    name: str
+    title: str
+    description: str
+    titles: list[TitledBody]
+    documents: int
+    chunks: int
+    mine: bool
+    owner: str = ""
+    may_change: bool = False
+    examples: list[ExampleBody]
+    trying: bool = False
+    trouble: str = ""
+
+
+class Engine:
+    """The graph and its resources; who needs them first waits until they are loaded.
+
+    Args:
+        settings: Those that the operator has settled, for all questions.
+        connection: Where models are reached.
+    """
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        self.settings, self.connection = settings, connection
+        self._opener: Future[Resources] = Future()
+        self._loaded: Future[Lexloop] = Future()
+        self._begun = False
+        agents: LRUCache[Any, Lexloop] = LRUCache(_AGENTS)
+        self._agent = cached(agents, lock=Lock())(self._built)
+
+    def start(self, then: Callable[[], None] | None = None) -> None:
+        """Begin to load; ``then`` opens what the first questions are likely to need after it."""
+        if not self._begun:
+            self._begun = True
+            Thread(target=self._load, args=(then,), name="lexloop-load", daemon=True).start()
+
+    def _load(self, then: Callable[[], None] | None) -> None:
+        try:
+            from lexloop.graph.resources import Resources
+
+            resources = Resources(self.connection, self.settings)
+            self._opener.set_result(resources)  # collections are listed before there is a graph
+
+            from lexloop.graph.build import build_graph
+
+            graph = build_graph(resources)
+        except BaseException as error:  # noqa: BLE001 - all who wait get it, or would for ever
+            if not self._opener.done():
+                self._opener.set_exception(error)
+            self._loaded.set_exception(error)
+            return
+        finally:
+            gc.enable()  # `lexloop serve` begins without
+        self._loaded.set_result(graph)
+        if then is not None:
+            then()
+
+    def wait(self) -> None:
+        """Wait until collections can be opened, as they are needed."""
+        self.start()
+        self._opener.result()
+
+    def graph(self) -> "Lexloop":
+        """Return the graph; waits until it is loaded."""
+        self.start()
+        return self._loaded.result()
+
+    @property
+    def resources(self) -> "Resources":
+        """What opens models and collections; waits until it is loaded."""
+        self.start()
+        return self._opener.result()
+
+    def agent(self, collections: Mapping[str, Settings]) -> "Lexloop":
+        """Return the agent over collections, by the settings of each; waits until it is loaded."""
+        return self._agent(tuple(collections.items()))
+
+    def _built(self, collections: tuple[tuple[str, Settings], ...]) -> "Lexloop":
+        from lexloop.graph.agent import build_agent_graph
+
+        return build_agent_graph(dict(collections), self.resources)
+
+    async def ready(self) -> "Lexloop":
+        """Return the graph once it is loaded, without blocking the event loop."""
+        self.start()
+        # who leaves meanwhile must not end the loading, for which others wait
+        return await asyncio.shield(asyncio.wrap_future(self._loaded))
+
+    def let_go(self) -> None:
+        """Let go of collections that are others by now."""
+        if self._opener.done() and self._opener.exception() is None:
+            self.resources.let_go()
+
+    def close(self) -> None:
+        """Let go of the collections."""
+        if self._begun and self._loaded.exception() is None:
+            self.resources.close()
+
+
+class Collections:
+    """The collections of a server, for who asks: the operator's, and what people uploaded.
+
+    Somebody's own are seen by nobody else with whom they are not shared, unless there are no people
+    and so nobody else.
+
+    Args:
+        server: Names those of the operator.
+        engine: Opens them.
+        uploads: Has those that were uploaded.
+        sharing: Says with whom they are shared.
+        suggestions: Has questions to begin with.
+        named_alone: Whether nobody sees any but those that the operator names.
+    """
+
+    def __init__(
+        self,
+        server: ServerSettings,
+        engine: Engine,
+        uploads: UploadStore,
+        sharing: Sharing,
+        suggestions: Suggestions,
+        *,
+        named_alone: bool = False,
+    ) -> None:
+        self._known = dict(server.collections)
+        self._engine = engine
+        self._uploads, self._sharing, self._suggestions = uploads, sharing, suggestions
+        self._alone, self._named_alone = not server.with_people, named_alone
+        self._lock = Lock()
+        self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
+        self._opening: dict[tuple[str, Person], Future[View]] = {}
+        self._opened: set[tuple[str, str]] = set()
+        self._described: WeakKeyDictionary[View, str] = WeakKeyDictionary()
+
+    def names(self, person: Person) -> list[str]:
+        """Return the names of the collections that a person may ask, the operator's first."""
+        held = self.held(person)
+        return [*self._named(person), *(name for name, one in held.items() if one.indexed)]
+
+    def closed(self, person: Person, names: Iterable[str]) -> set[str]:
+        """Return those collections of others, the operator's or shared, that a person sees no more.
+
+        Args:
+            person: Who saw them once.
+            names: As they saw them.
+        """
+        operators = {*self._known}.difference(self._named(person)).intersection(names)
+        shared = {name for name in names if owner_and_name(name)[0]}.difference(self.held(person))
+        return operators | shared
+
+    def called(self, reader: Person, owner: str, name: str) -> str | None:
+        """Return what a reader calls the collection that another calls so.
+
+        Args:
+            reader: Who reads.
+            owner: Whose conversation names it.
+            name: As its owner saw it.
+
+        Returns:
+            None where it may be one of two: the operator's, or an uploaded one of that name.
+        """
+        holder, own = owner_and_name(name)
+        uploaded = own in self._uploads.of(holder or owner)
+        if name in self._known:
+            return None if uploaded else name
+        holder = holder or owner
+        return own if holder == reader.name or self._alone else shared_name(holder, own)
+
+    def settings(self, person: Person, name: str, **changes: Any) -> Settings:
+        """Return the settings that a person's questions to a collection are answered with.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+            ConflictError: It is not indexed yet.
+            SettingsError: A change is not allowed.
+        """
+        granted: dict[str, Any] = {"access.tags": person.tags}
+        if name in self._named(person):
+            granted["corpus"] = self._known[name].corpus
+        else:
+            granted |= _of_index(self.uploaded(person, name))
+        return self._engine.settings.changed(**{**changes, **granted})
+
+    def view(self, person: Person, name: str, as_of: str = "any") -> "View":
+        """Return what a person may see of a collection, in force on a day or whenever it is.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+            LexloopError: It cannot be opened.
+        """
+        from lexloop.core.metadata import Filters
+
+        settings = self.settings(person, name, **{"access.as_of": as_of})
+        with opening():
+            collection, _ = self._engine.resources.collection(settings)
+        return collection.seen_by(Filters.of(settings))
+
+    def make(self, person: Person, name: str) -> Uploaded:
+        """Make an empty collection of a person's own.
+
+        Raises:
+            InputError: It cannot be called so.
+            ConflictError: They see one of that name.
+        """
+        return self._uploads.make(person.name, name, self._named(person))
+
+    def uploaded(self, person: Person, name: str) -> Uploaded:
+        """Return a collection that a person uploaded, or that is shared with them.
+
+        Raises:
+            NotFoundError: There is none of that name for them.
+        """
+        found = self.held(person).get(name)
+        if found is None:
+            raise NotFoundError(f"There is no collection {name!r}.", _SEE)
+        return found
+
+    def changeable(self, person: Person, name: str) -> Uploaded:
+        """Return a collection of which a person may change the documents.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+            AccessError: It is the operator's, or another's who shares it to be read.
+        """
+        if name in self._named(person):
+            raise AccessError(
+                f"{name} is the operator's: it follows its folder.",
+                "Make a collection of your own.",
+            )
+        found = self.uploaded(person, name)
+        if not self._may_change(person, name):
+            raise AccessError(
+                f"{name} is shared with you to be read.", "Ask its owner for the right to curate."
+            )
+        return found
+
+    def owned(self, person: Person, name: str) -> Uploaded:
+        """Return a collection that a person may delete and share: one of their own.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+            AccessError: It is another's.
+        """
+        found = self.changeable(person, name)
+        if name not in self.own(person):
+            raise AccessError(f"{name} is another's.", "Ask its owner.")
+        return found
+
+    def _may_change(self, person: Person, name: str) -> bool:
+        if not person.may_upload:
+            return False
+        shared = self._sharing.seen_by(person).get(name)
+        return name in self.own(person) or (shared is not None and shared[1] == "curate")
+
+    def records(self, person: Person) -> list[CollectionBody]:
+        """Return what a person is told of each collection, those not indexed yet included.
+
+        One that takes long to open is told of without what is in it, and is opened aside.
+        """
+        held = self.held(person)
+        self._engine.wait()
+        until = time.monotonic() + _PATIENCE_S
+        names = [*self._named(person), *held]
+        opening = {
+            name: self._begun(person, name)
+            for name in names
+            if name not in held or held[name].indexed
+        }
+        own = self.own(person)
+        told = []
+        for name in names:
+            record = self._record(person, name, opening.get(name), until)
+            record.mine, record.owner = name in own, owner_and_name(name)[0]
+            record.may_change = name in held and self._may_change(person, name)
+            told.append(record)
+        return told
+
+    def open_aside(self) -> None:
+        """Make the operator's first collection ready for questions; open the others aside."""
+        anybody = Person(name=LOCAL)
+        for place, name in enumerate(self._known):
+            if place:
+                with suppress(RuntimeError):  # the server has ended meanwhile
+                    self._begun(anybody, name)
+                continue
+            with suppress(LexloopError):  # whoever asks is told
+                self._engine.resources(self.settings(anybody, name))
+
+    def unready(self, person: Person, names: Sequence[str]) -> dict[str, str]:
+        """Return why some of a person's collections cannot be asked now, by their names.
+
+        One that was never opened is opened aside, and waited for a little.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+        """
+        until = time.monotonic() + _PATIENCE_S
+        new = [name for name in names if (person.name, name) not in self._opened]
+        opening = {name: self._begun(person, name) for name in new}
+        troubles: dict[str, str] = {}
+        for name, view in opening.items():
+            if trouble := self._trouble(name, view, until):
+                troubles[name] = trouble
+            else:
+                self._opened.add((person.name, name))
+        return troubles
+
+    def _trouble(self, name: str, opening: "Future[View]", until: float) -> str:
+        """Return why a collection cannot be read by then; "" where it can."""
+        try:
+            opening.result(max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            return _OPENING
+        except NotFoundError:
+            raise  # nobody is told whether there is one for others
+        except LexloopError as error:
+            _log.warning("The collection %s cannot be opened: %s", name, error)
+            return "It cannot be opened; the server's log says why."
+        return ""
+
+    def let_go(self) -> None:
+        """Let go of collections that are others by now."""
+        with self._lock:
+            self._opening = {key: one for key, one in self._opening.items() if not one.done()}
+        self._engine.let_go()
+
+    def kept(self, person: Person, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what may be kept of an answer: nothing of files that were removed meanwhile."""
+        asked = answer["collections"]
+        files = {name: {*one.files()} for name, one in self.held(person).items() if name in asked}
+        if not files:
+            return answer
+
+        def is_gone(name: str, document: str) -> bool:
+            above = (f"{document[:place]}" for place, one in enumerate(document) if one == "/")
+            return name in files and files[name].isdisjoint((document, *above))
+
+        return withdrawn(answer, Traces(files.__contains__, is_gone))
+
+    def close(self) -> None:
+        """Open nothing more."""
+        self._openers.shutdown(wait=False, cancel_futures=True)
+
+    def _begun(self, person: Person, name: str) -> "Future[View]":
+        """Return the opening of a collection, which only one of those that ask begins."""
+        key = (name, person)
+        with self._lock:
+            held = self._opening.get(key)
+            if held is None or held.done():
+                held = self._openers.submit(self.view, person, name)
+                self._opening = {k: one for k, one in self._opening.items() if not one.done()}
+                self._opening[key] = held
+            return held
+
+    def _record(
+        self, person: Person, name: str, opening: "Future[View] | None", until: float
+    ) -> CollectionBody:
+        said = self._known[name] if name in self._named(person) else None
+        trouble = self._trouble(name, opening, until) if opening is not None else ""
+        view = opening.result() if opening is not None and not trouble else None
+        passed = [] if view is None else self._suggestions.of(view, self.settings(person, name))
+        description = (said and said.description) or ("" if view is None else self._about(view))
+        return CollectionBody(
+            name=name,
+            title=(said and said.title) or name,
+            description=description,
+            titles=[
+                TitledBody(document=document, title=title)
+                for document, title in islice(view.titles.items() if view else (), _TITLES)
+            ],
+            documents=0 if view is None else len(view.documents),
+            chunks=0 if view is None else len(view),
+            mine=False,
+            examples=[ExampleBody(question=question) for question in passed or ()],
+            trying=passed is None,
+            trouble=trouble,
+        )
+
+    def _about(self, view: "View") -> str:
+        if view not in self._described:
+            self._described[view] = _description_of(view)
+        return self._described[view]
+
+    def _named(self, person: Person) -> list[str]:
+        seen = person.collections
+        return [name for name in self._known if seen is None or name in seen]
+
+    def held(self, person: Person) -> dict[str, Uploaded]:
+        """Return a person's uploaded collections, and those that others share with them."""
+        if self._alone or self._named_alone:
+            return self.own(person)
+        shared = self._sharing.seen_by(person)
+        return {**self.own(person), **{name: one for name, (one, _) in shared.items()}}
+
+    def own(self, person: Person) -> dict[str, Uploaded]:
+        """Return a person's uploaded collections but those that the operator's hide."""
+        if self._named_alone:
+            return {}
+        found = self._uploads.of(person.name)
+        if self._alone:
+            found = {**{one.name: one for one in self._uploads.every()}, **found}
+        hiding = {name.casefold() for name in self._named(person)}
+        return {name: one for name, one in sorted(found.items()) if name.casefold() not in hiding}
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """Tell settings that an index was not made with as documents that cannot be read.
+
+    What a caller may set was checked by then: these are the operator's, and say where it lies.
+
+    Raises:
+        CorpusError: In place of a ``SettingsError``.
+    """
+    try:
+        yield
+    except SettingsError as error:
+        raise CorpusError(error.what, error.hint) from error
+
+
+def _of_index(one: Uploaded) -> dict[str, Any]:
+    """Return the settings that an uploaded collection was indexed with, and its corpus."""
+    if not one.indexed:
+        raise ConflictError(f"{one.name} is not indexed yet.", "Wait until its indexing is done.")
+    manifest = one.index / "manifest.json"
+    recorded = _recorded(one.index, manifest.stat().st_mtime_ns)
+    # what was removed answers no more, however long its index takes to follow
+    return {**recorded, "access.without": removed_of(one) if one.change() else ()}
+
+
+@lru_cache(maxsize=256)
+def _recorded(index: Path, _: int) -> dict[str, Any]:
+    from lexloop.store.manifest import Manifest
+
+    held = Manifest.read(index)
+    found = {n: value for n, value in held.settings.items() if n != "model.name"}
+    return {**found, "corpus": str(index)}
+
+
+def _description_of(view: "View") -> str:
+    """Return one line on what documents are about: whose law, and what it defines or regulates."""
+    from lexloop.graph.collections import contents_of
+
+    told = contents_of("", {"": view})
+    said = told["Defines"] or told["About"]
+    heads = [*told["Jurisdictions"][:_NAMED], "; ".join(said[:_HEADS])]
+    return " · ".join(filter(None, heads))

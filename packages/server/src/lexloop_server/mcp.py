@@ -1,0 +1,800 @@
+"""The Model Context Protocol: the tools and the sources of a server, for agents of others.
+
+The SDK's FastMCP, which makes the tools' schemas of their signatures, and of their docstrings what
+a model chooses by; with what it does not know: people, their documents as its resources, errors
+that say what to do, and calls that end where their client leaves.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
+from functools import partial, wraps
+from importlib.metadata import version
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
+
+import anyio
+from mcp import McpError, types
+from mcp.server.fastmcp import Context, FastMCP
+from mcp.server.fastmcp.exceptions import ToolError
+from mcp.server.fastmcp.server import Settings as FastMcpSettings
+from mcp.server.fastmcp.tools import Tool
+from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from pydantic import AnyUrl, Field, ValidationError
+
+from lexloop.apps.shapes.text import clean
+from lexloop.core.errors import (
+    CorpusError,
+    DataError,
+    InputError,
+    LexloopError,
+    ModelError,
+    NotFoundError,
+)
+from lexloop.core.folding import folded
+from lexloop.core.running import give_way
+from lexloop.store.provisions import Neighbourhood, Source, neighbourhood
+from lexloop_server.asking import Asking, AskRequest, found_documents
+from lexloop_server.collections import Collections
+from lexloop_server.errors import Problem, faults_of, problem_of
+from lexloop_server.fields import (
+    MOST_COLLECTIONS,
+    MOST_DOCUMENTS,
+    CollectionName,
+    Day,
+    DocumentName,
+    Id,
+    Place,
+)
+from lexloop_server.people import Person
+from lexloop_server.roles import check_role
+from lexloop_server.shapes import tools as shapes
+from lexloop_workbench.diff import Comparison, Version
+from lexloop_workbench.profile import Item, Profile
+from lexloop_workbench.register import MOST_AT_ONCE, Entry, Wanted, register
+
+if TYPE_CHECKING:
+    from lexloop.store.view import View
+    from lexloop_workbench.table.cell import DocumentAsker
+    from lexloop_workbench.table.checklist import Question
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# an .env of the working folder is of some other program, and may be no text at all
+FastMcpSettings.model_config["env_file"] = None
+
+WORK = "lexloop.work"
+"""Where the scope of an HTTP request has what is to be cancelled when its client leaves."""
+_NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
+_MOST_LINKS, _MOST_LISTED, _PAGE = 50, 500, 100
+_MOST_COLUMNS = 20
+_MOST_READ = 20_000
+"""Characters of one provision, or of a whole document, that are read at once."""
+_INSTRUCTIONS = (
+    "Lexloop answers questions about laws, rules and policies from collections of documents, and "
+    "checks every quote against its source. Ask whole questions with `ask`; look into the "
+    "documents with the other tools. Cite sources by document and provision. It informs and gives "
+    "no legal advice."
+)
+"""What a client tells its model of the server."""
+_READING = types.ToolAnnotations(
+    readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
+)
+
+Call = Context[Any, Any, Any]
+"""One call of a tool: who sent it, and where its progress goes."""
+Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+Words = Annotated[str, Field(min_length=1, max_length=500)]
+AsOf = Annotated[
+    Day | None,
+    Field(
+        description="Answer from the law in force on this day (YYYY-MM-DD), 'today', or 'any' for "
+        "every version. Leave it out for today."
+    ),
+]
+Names = Annotated[
+    Annotated[list[CollectionName], Field(max_length=MOST_COLLECTIONS)] | None,
+    Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
+]
+
+Only = Annotated[
+    Annotated[list[DocumentName], Field(max_length=MOST_DOCUMENTS)] | None,
+    Field(description="The only documents, by name or the end of it. Leave it out for all."),
+]
+
+
+def _aside(
+    work: Callable[Concatenate["LexloopMcp", P], T],
+) -> Callable[Concatenate["LexloopMcp", P], Awaitable[T]]:
+    """Return a method that computes in a thread, in the turn of the person who calls it."""
+
+    @wraps(work)
+    async def worked(self: "LexloopMcp", /, *given: P.args, **named: P.kwargs) -> T:
+        person = self._person(self.get_context())
+        return await self._asking.in_turn(person, partial(work, self, *given, **named))
+
+    return worked
+
+
+class LexloopMcp(FastMCP[Any]):
+    """A server of the protocol; where a tool names a place, it is never a folder or a host.
+
+    Args:
+        asking: Answers questions, and finds passages.
+        collections: Say what a person sees.
+        person_of: Gives who sent an HTTP request; its argument is None where there is none.
+    """
+
+    def __init__(
+        self, asking: Asking, collections: Collections, person_of: Callable[[Any], Person]
+    ) -> None:
+        self._asking, self._collections, self._person_of = asking, collections, person_of
+        made = [
+            _tool(self.ask, "Ask the documents"),
+            _tool(self.search, "Search passages"),
+            _tool(self.find_words, "Find exact words"),
+            _tool(self.read_provision, "Read a provision"),
+            _tool(self.list_documents, "List documents"),
+            _tool(self.related, "Related statements"),
+            _tool(self.diff, "Compare two versions"),
+            _tool(self.register, "Duties, rights and deadlines"),
+            _tool(self.describe, "Describe a document"),
+            _tool(self.table, "Ask each document"),
+        ]
+        self._by_name = {one.name: one for one in made}
+        super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
+        self.protocol.version = version("lexloop")
+
+    @property
+    def protocol(self) -> Server[Any, Any]:
+        """What transports run."""
+        return self._mcp_server
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool; what fails is told as its result."""
+        request = self.protocol.request_context.request
+        with anyio.CancelScope() as held:
+            if request is not None:
+                request.scope[WORK].append(held)
+            try:
+                return _given(await self._called(name, arguments))
+            except Exception as error:  # noqa: BLE001 - told and logged; the session goes on
+                return _failure(problem_of(error))
+        return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
+
+    async def _called(self, name: str, arguments: dict[str, Any]) -> shapes.Result:
+        """Return what a tool gives.
+
+        Raises:
+            Exception: There is no such tool, the arguments do not fit, or it fails.
+        """
+        tool = self._by_name.get(name)
+        if tool is None:
+            known = ", ".join(self._by_name)
+            raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
+        check_role(self._person(self.get_context()).role, f"tool {name}")
+        try:
+            found: shapes.Result = await tool.run(arguments, self.get_context())
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                faults = faults_of(error.__cause__.errors(include_url=False, include_input=False))
+                raise InputError(
+                    f"The arguments do not fit: {faults}.",
+                    "Give the arguments that the tool's schema names.",
+                ) from error
+            raise error.__cause__ or error from None
+        return found
+
+    async def list_resource_templates(self) -> list[types.ResourceTemplate]:
+        """Tell how sources are addressed."""
+        said = "A document, or with #label one provision of it; every part is percent-encoded."
+        return [
+            types.ResourceTemplate(
+                uriTemplate=shapes.TEMPLATE, name="source", description=said, mimeType="text/plain"
+            )
+        ]
+
+    async def list_resources(  # type: ignore[override]  # the protocol's pages
+        self, request: types.ListResourcesRequest
+    ) -> types.ListResourcesResult:
+        """Return a page of the documents as resources; the cursor is the place of its first."""
+        cursor = request.params.cursor if request.params else None
+        if cursor is not None and not (
+            cursor.isascii() and cursor.isdecimal() and len(cursor) < 10
+        ):
+            raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message="No such cursor."))
+        first = int(cursor or 0)
+        found = await self.list_documents(self.get_context(), limit=_PAGE, offset=first)
+        more = first + len(found.documents)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=AnyUrl(one.uri),
+                    name=one.name,
+                    title=one.title or None,
+                    description=one.version or None,
+                    mimeType="text/plain",
+                )
+                for one in found.documents
+            ],
+            nextCursor=str(more) if more < found.total else None,
+        )
+
+    async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
+        """Return the text of a source."""
+        try:
+            text = await self._text_at(self._person(self.get_context()), str(uri))
+        except LexloopError as error:
+            code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
+            problem = problem_of(error)
+            said = clean(f"{problem.what} {problem.hint}")
+            raise McpError(types.ErrorData(code=code, message=said)) from error
+        return [ReadResourceContents(content=text, mime_type="text/plain")]
+
+    async def ask(
+        self,
+        question: Annotated[
+            Text, Field(description="One whole question that can be understood by itself.")
+        ],
+        call: Call,
+        collections: Names = None,
+        as_of: AsOf = None,
+        *,
+        documents: Only = None,
+        passage: Annotated[
+            tuple[Place, Place] | None,
+            Field(
+                description="Where the only passage of the one document that is asked begins and "
+                "ends, in code points, as find_words gives them."
+            ),
+        ] = None,
+    ) -> shapes.Answer:
+        """Answer one question from the documents, with numbered sources and a verdict.
+
+        The sources were checked word for word. The first choice for any question of what the law, a
+        rule or a policy says. Says so where the documents do not answer.
+        """
+        request = AskRequest(
+            question=question,
+            collections=collections,
+            as_of=as_of,
+            documents=documents or [],
+            passage=passage,
+        )
+        record: dict[str, Any] = {}
+        steps = 0
+        # nothing is kept: whoever calls a tool has the conversation
+        async with aclosing(self._asking.events(self._person(call), request, ())) as events:
+            async for name, record in events:
+                if name == "step":
+                    steps += 1
+                    await call.report_progress(steps, message=clean(_told(record)))
+        return shapes.Answer.of_record(record)
+
+    async def search(
+        self,
+        query: Annotated[
+            Text, Field(description="A question or words, in the language of the documents.")
+        ],
+        call: Call,
+        collections: Names = None,
+        limit: Annotated[int, Field(ge=1, le=50, description="The most passages.")] = 8,
+        as_of: AsOf = None,
+    ) -> shapes.Passages:
+        """Find the passages of the documents that fit a question or words, the best first.
+
+        No answer is written. Use it to read around a topic or where `ask` found nothing.
+        """
+        person = self._person(call)
+        changes: dict[str, Any] = {"plan.k": limit}
+        if as_of is not None:
+            changes["access.as_of"] = as_of
+        names = list(await self._opened(person, collections))
+        found = await self._asking.passages(person, query, names, **changes)
+        return shapes.Passages(
+            passages=[
+                shapes.Passage.of(one, title=clean(one["title"]), score=round(one["score"], 4))
+                for one in found[:limit]
+            ]
+        )
+
+    @_aside
+    def find_words(
+        self,
+        words: Annotated[
+            Text,
+            Field(
+                description='Words that must all be there, a "phrase" in double quotes, a '
+                "provision such as 'section 4.2', -word for what must not be there."
+            ),
+        ],
+        call: Call,
+        *,
+        collections: Names = None,
+        documents: Only = None,
+        as_of: AsOf = None,
+        limit: Annotated[int, Field(ge=1, le=100, description="The most documents.")] = 10,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+    ) -> shapes.WordsFound:
+        """Find every document that holds exact words, phrases or a provision, with the places.
+
+        Nothing is guessed: use it to list and count what is there, and to show that a word is not.
+        """
+        from lexloop_workbench.search import Asked
+        from lexloop_workbench.search import search as find
+
+        person, asked = self._person(call), Asked.of(words)
+        names, unready = self._asking.searchable(person, collections)
+        views = {name: self._collections.view(person, name, as_of or "today") for name in names}
+        found = find(views, asked, documents=documents or (), first=offset, limit=limit)
+        made = shapes.WordsFound.of_found(found, [*unready])
+        told = found_documents(one.model_dump() for one in made.found)
+        self._asking.audit.note(person.name, "search", words, collections=names, documents=told)
+        return made
+
+    @_aside
+    def read_provision(
+        self,
+        document: Annotated[
+            DocumentName, Field(description="The document's name, or the end of it.")
+        ],
+        call: Call,
+        provision: Annotated[
+            Words | None,
+            Field(
+                description="Its label, number or heading, e.g. 'Article 5(1)(a)', '§ 5-303' or "
+                "'Annex III'. Leave it out for the list of the document's provisions."
+            ),
+        ] = None,
+        collection: Annotated[
+            CollectionName | None,
+            Field(
+                description="The collection of the document. Needed only where several have one "
+                "of that name."
+            ),
+        ] = None,
+    ) -> shapes.Provisions:
+        """Read the exact text of an article, section, paragraph or annex of one document.
+
+        Gives the headings above it and what it refers to; without a provision, the list of those of
+        the document.
+        """
+        name, view, source = self._meant(self._person(call), document, collection)
+        made = partial(shapes.Provisions, collection=name, document=source.name)
+        if provision is None:
+            units = source.units(0)
+            shown = [shapes.Listed(**one) for one in units[:_MOST_LISTED]]
+            return made(provisions=[], contents=shown, more=len(units) - len(shown))
+        places = source.places(provision, "Leave `provision` out for the list of them.")
+        found = [_provision(name, view, source, place) for place in places]
+        return made(provisions=found, contents=[], more=0)
+
+    @_aside
+    def list_documents(
+        self,
+        call: Call,
+        collections: Names = None,
+        containing: Annotated[
+            Words | None,
+            Field(description="Only documents with these words in their name or title."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most documents.")] = 100,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+    ) -> shapes.Documents:
+        """List the collections and their documents, with titles and the days they are in force.
+
+        Use it to learn what can be asked and how documents are named.
+        """
+        person = self._person(call)
+        views = self._views(person, collections)
+        names = [*views] if collections is not None else self._collections.names(person)
+        words = folded(containing or "").casefold()
+        found = [
+            (name, document)
+            for name, view in views.items()
+            for document in view.documents
+            if words in folded(f"{document}\n{view.titles.get(document, '')}").casefold()
+        ]
+        shown = found[offset : offset + limit]
+        return shapes.Documents(
+            collections=names,
+            unavailable=[name for name in names if name not in views],
+            total=len(found),
+            documents=[_document(name, views[name], document) for name, document in shown],
+        )
+
+    @_aside
+    def related(
+        self,
+        entity: Annotated[
+            Words, Field(description="A term, an acronym or a provision, e.g. 'bias audit'.")
+        ],
+        call: Call,
+        depth: Annotated[int, Field(ge=1, le=2, description="How many entities away to look.")] = 1,
+        limit: Annotated[int, Field(ge=1, le=100, description="The most relations.")] = 20,
+        collections: Names = None,
+    ) -> shapes.Relations:
+        """Tell the relations of a term or a provision, each with its source.
+
+        What it is part of, where it is defined and used, what it refers to, excepts from and
+        amends, and the reverse.
+        """
+        found: dict[str, Neighbourhood] = {}
+        error: InputError | None = None
+        for name, view in self._views(self._person(call), collections).items():
+            try:
+                found[name] = neighbourhood(view.graph(), entity, depth, limit, where=name)
+            except InputError as missing:
+                error = missing
+        if not found and error is not None:
+            raise error
+        lists = [[_relation(name, one) for one in a.relations] for name, a in found.items()]
+        each = [one for group in zip_longest(*lists) for one in group if one is not None]
+        return shapes.Relations(
+            entity=next((around.name for around in found.values()), entity),
+            degree=sum(around.degree for around in found.values()),
+            relations=each[:limit],
+        )
+
+    @_aside
+    def register(
+        self,
+        call: Call,
+        *,
+        document: Annotated[
+            DocumentName | None, Field(description="Only of this document. Leave it out for all.")
+        ] = None,
+        collection: Annotated[
+            CollectionName | None, Field(description="Only of this collection.")
+        ] = None,
+        kinds: Annotated[
+            Annotated[list[Id], Field(max_length=6)] | None,
+            Field(description="Any of duty, right, prohibition, deadline, sum, penalty."),
+        ] = None,
+        actor: Annotated[
+            Words | None, Field(description="Words that who acts is named with.")
+        ] = None,
+        since: Annotated[
+            Annotated[list[Words], Field(max_length=100)] | None,
+            Field(description="Days of events that periods count from, as EVENT=YYYY-MM-DD."),
+        ] = None,
+        as_of: AsOf = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most entries.")] = 50,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+    ) -> shapes.RegisterFound:
+        """List who must, may or must not do what, by when, unless what, each with its quote.
+
+        Duties, rights, prohibitions, deadlines, sums and penalties of documents in English.
+        """
+        wanted = Wanted.of(kinds or (), actor or "", since or ())
+        person = self._person(call)
+        if document is not None:
+            name, view, source = self._meant(person, document, collection)
+            found = [(name, one) for one in register(view, [source.name], wanted).entries]
+        else:
+            named = None if collection is None else [collection]
+            views = self._views(person, named, as_of or "today")
+            found = [
+                (name, one)
+                for name, view in views.items()
+                for one in register(view, (), wanted, MOST_AT_ONCE).entries
+            ]
+        shown = found[offset : offset + limit]
+        self._asking.audit.note(person.name, "register", document=document, entries=len(shown))
+        return shapes.RegisterFound(
+            total=len(found), entries=[_entry(name, one) for name, one in shown]
+        )
+
+    async def describe(
+        self,
+        document: Annotated[
+            DocumentName, Field(description="The document's name, or the end of it.")
+        ],
+        call: Call,
+        collection: Annotated[
+            CollectionName | None,
+            Field(description="Needed only where several have a document of that name."),
+        ] = None,
+    ) -> shapes.ProfileFound:
+        """Tell what a document is: kind, parties, dates, governing law, outline, terms.
+
+        And what it refers to, and questions that it was found to answer.
+        """
+        person = self._person(call)
+        name, made = await self._asking.described(
+            person, lambda: self._meant(person, document, collection)
+        )
+        return _profile(name, made)
+
+    @_aside
+    def diff(
+        self,
+        old: Annotated[
+            DocumentName, Field(description="The earlier document's name, or the end of it.")
+        ],
+        new: Annotated[
+            DocumentName, Field(description="The later document's, in the same collection.")
+        ],
+        call: Call,
+        collection: Annotated[
+            CollectionName | None,
+            Field(description="Their collection. Needed only where several have such names."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most changes.")] = 100,
+    ) -> shapes.Changes:
+        """Tell what changed from one version of a document to another, provision by provision.
+
+        What is changed, word by word, moved, renumbered, new and gone, and which references still
+        use an old number.
+        """
+        person = self._person(call)
+        name, view, source = self._meant(person, old, collection)
+        older = Version(source, view.titles[source.name])
+        found = Comparison(older, Version.of(view, new)).record()
+        return shapes.Changes.of(name, found, limit)
+
+    @_aside
+    def table(  # noqa: PLR0917 - a client names them
+        self,
+        collection: Annotated[
+            CollectionName, Field(description="The collection of the documents.")
+        ],
+        call: Call,
+        questions: Annotated[
+            list[Text],
+            Field(max_length=_MOST_COLUMNS, description="What each document is asked."),
+        ] = [],  # noqa: B006 - read alone
+        checklist: Annotated[
+            Id | None,
+            Field(description="Ask this, too: commercial, dpa, lease, nda or privacy."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=25, description="The most documents.")] = 10,
+        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+    ) -> shapes.Table:
+        """Ask each document of a collection the same questions, for a table with a source per cell.
+
+        Says "not stated" where a document does not say it. For one question over all documents
+        together use `ask`.
+        """
+        from lexloop_server.tables import asked_by, asker_of
+
+        person = self._person(call)
+        asked = asked_by(questions, [checklist] if checklist else []).questions
+        self._asking.rates.count("questions", person.name)
+        said = "\n".join(one.question for one in asked)
+        self._asking.audit.note(person.name, "table", said, collections=[collection])
+        asker = asker_of(self._asking.engine, self._collections, person, collection)
+        names = [*asker.documents][offset:]
+        rows = []
+        for name in names[:limit]:
+            of = asker.of(name)
+            cells = [(one, _cell(of, one)) for one in asked]
+            shown = [shapes.TableCell.of(c, one.question, collection) for one, c in cells]
+            rows.append(shapes.TableRow(document=clean(name), cells=shown))
+        return shapes.Table(collection=collection, rows=rows, more=len(names) - len(rows))
+
+    def _person(self, call: Call) -> Person:
+        return self._person_of(call.request_context.request)
+
+    def _meant(
+        self, person: Person, said: str, collection: str | None
+    ) -> "tuple[str, View, Source]":
+        """Return the document meant, and where it lies.
+
+        Raises:
+            LexloopError: There is none, or several are meant.
+        """
+        views = self._views(person, None if collection is None else [collection])
+        found, error = [], None
+        for name, view in views.items():
+            try:
+                found.append((name, view, Source.of(view, said)))
+            except InputError as missing:
+                error = missing
+        exact = [one for one in found if one[2].name == said]
+        for certain in (found, exact):
+            if len(certain) == 1:
+                return certain[0]
+        if found:
+            among = ", ".join(name for name, *_ in found)
+            raise InputError(f"{said!r} is a document of {among}.", "Name one as `collection`.")
+        if error is not None and len(views) == 1:
+            raise error
+        raise NotFoundError(f"There is no document {said!r}.", "See list_documents.")
+
+    def _views(
+        self, person: Person, wanted: Iterable[str] | None, as_of: str = "any"
+    ) -> "dict[str, View]":
+        """Return the views of the collections meant.
+
+        Where none was named, one that cannot be opened does not keep the others from being read.
+
+        Raises:
+            LexloopError: There is no such collection for the person, or it cannot be opened.
+        """
+        views: dict[str, View] = {}
+        failed: LexloopError | None = None
+        named = self._collections.names(person) if wanted is None else dict.fromkeys(wanted)
+        for name in named:
+            try:
+                views[name] = self._collections.view(person, name, as_of)
+            except (CorpusError, DataError, ModelError) as error:
+                failed = error
+        if failed is not None and (wanted is not None or not views):
+            raise failed
+        return views
+
+    _opened = _aside(_views)
+
+    @_aside
+    def _text_at(self, person: Person, uri: str) -> str:
+        """Return the text at the address of a source.
+
+        Raises:
+            NotFoundError: There is no such place for the person.
+        """
+        link = shapes.SourceLink.of(uri)
+        view = self._collections.view(person, link.collection)
+        missing = NotFoundError("There is no such source.", "Take one from a tool's answer.")
+        if link.document not in view.documents:
+            raise missing
+        source = Source.of(view, link.document)
+        if not link.label:
+            return clean(source.text)
+        units = source.tree.units
+        try:
+            places = source.places(link.label, "")
+        except InputError as error:
+            raise missing from error
+        return "\n\n".join(
+            clean(source.text[units[p].start : units[p].end].strip()) for p in places
+        )
+
+
+def _tool(does: Any, title: str) -> Tool:
+    """Return a tool that takes the arguments of its signature, and refuses all others."""
+    said = inspect.getdoc(does)
+    made = Tool.from_function(does, title=title, description=said, annotations=_READING)
+    takes = made.fn_metadata.arg_model
+    takes.model_config["extra"] = "forbid"
+    takes.model_rebuild(force=True)
+    made.parameters = takes.model_json_schema()
+    return made
+
+
+def _cell(of: "DocumentAsker", question: "Question") -> dict[str, Any]:
+    give_way()
+    return of.ask(question).model_dump()
+
+
+def _given(found: shapes.Result) -> types.CallToolResult:
+    """Return a result twice, typed and as text, with links to its sources."""
+    links = [
+        types.ResourceLink(
+            type="resource_link",
+            uri=AnyUrl(uri),
+            name=one.place,
+            description=one.line(),
+            mimeType="text/plain",
+        )
+        for uri, one in [*{one.uri: one for one in found.links()}.items()][:_MOST_LINKS]
+    ]
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=clean(found.as_text())), *links],
+        structuredContent=found.model_dump(mode="json"),
+    )
+
+
+def _failure(problem: Problem) -> types.CallToolResult:
+    what, hint = clean(problem.what), clean(problem.hint)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=f"{what}\n{hint}")],
+        isError=True,
+        _meta={"lexloop/error": {"kind": problem.kind, "what": what, "hint": hint}},
+    )
+
+
+def _told(step: dict[str, Any]) -> str:
+    """Return a step in a few words."""
+    names = ("queries", "candidates", "passages", "score")
+    counted = {n: len(v) if isinstance(v := step[n], list) else v for n in names if n in step}
+    said = ", ".join(f"{name} {value}" for name, value in counted.items() if value is not None)
+    where = f"{step['collection']}: " if step.get("collection") else ""
+    return f"{where}{step['node'].replace('_', ' ')}{f' ({said})' if said else ''}"
+
+
+def _provision(collection: str, view: "View", source: Source, place: int) -> shapes.Provision:
+    record = source.provision(place)
+    text = clean(record["text"])
+    return shapes.Provision(
+        collection=collection,
+        document=source.name,
+        provision=record["label"],
+        page=record["page"],
+        at=record["at"],
+        quote=text[:_MOST_READ],
+        version=view.metadata([source.name])[source.name].version,
+        identifier=clean(source.identifier),
+        uri=shapes.SourceLink(collection, source.name, record["label"]).uri,
+        heading=clean(record["heading"]),
+        kind=record["kind"],
+        above=[
+            clean(" ".join(filter(None, dict.fromkeys((one["label"], one["heading"])))))
+            for one in record["above"]
+        ],
+        lead_in=[clean(said) for said in record["lead_in"]],
+        refers_to=[shapes.Mention(**one) for one in record["refers_to"]],
+        cut=len(text) > _MOST_READ,
+    )
+
+
+def _document(collection: str, view: "View", name: str) -> shapes.Document:
+    known = view.metadata([name])[name]
+    return shapes.Document(
+        collection=collection,
+        name=clean(name),
+        title=clean(view.titles.get(name, "")),
+        kind=known.kind,
+        jurisdiction=clean(known.jurisdiction),
+        version=known.version,
+        pages=len(view.pages_of(name)),
+        uri=shapes.SourceLink(collection, name).uri,
+    )
+
+
+def _entry(collection: str, one: Entry) -> shapes.RegisterEntry:
+    return shapes.RegisterEntry.of(
+        {"collection": collection, **one.model_dump()},
+        kinds=list(one.kinds),
+        who=clean(one.who),
+        what=clean(one.what),
+        when=clean(one.when),
+        day=one.day,
+        note=one.note,
+        unless=[clean(said) for said in one.unless],
+        sums=one.sums,
+    )
+
+
+def _profile(collection: str, made: Profile) -> shapes.ProfileFound:
+    lists: dict[str, Sequence[Item]] = {
+        "party": made.parties,
+        "made": made.signed,
+        "in effect": made.effective,
+        "lasts": made.term,
+        "governing law": made.governing_law,
+        "defines": made.terms,
+        "refers to": made.refers_to,
+        "worth asking": made.questions,
+    }
+    held = {"collection": collection, "document": made.document}
+    said = [
+        shapes.ProfileItem.of({**held, **one.model_dump()}, about=about, said=clean(one.said))
+        for about, items in lists.items()
+        for one in items
+    ]
+    outline = [clean(" ".join(dict.fromkeys((one.label, one.heading)))) for one in made.outline]
+    return shapes.ProfileFound(
+        collection=collection,
+        document=clean(made.document),
+        title=clean(made.title),
+        kind=made.kind,
+        words=made.words,
+        provisions=made.provisions,
+        pages=made.pages,
+        outline=outline,
+        said=said,
+    )
+
+
+def _relation(collection: str, found: Any) -> shapes.RelationFound:
+    from lexloop.knowledge.relations import reading
+
+    triplet = found.triplet
+    return shapes.RelationFound.of(
+        {"collection": collection, **triplet},
+        subject=clean(triplet["subject"]),
+        relation=reading(triplet["predicate"]),
+        object=clean(triplet["object"]),
+    )

@@ -1,0 +1,224 @@
+"""The Model Context Protocol over HTTP, and over standard input and output.
+
+Its library is loaded by who first speaks it, for the server starts sooner without it.
+"""
+
+import asyncio
+import io
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from lexloop.core.errors import InputError
+from lexloop_server.asking import Asking
+from lexloop_server.collections import Collections
+from lexloop_server.errors import response_of
+from lexloop_server.people import Person, person_of
+from lexloop_server.roles import check_role
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from lexloop_server.mcp import LexloopMcp
+
+_log = logging.getLogger("lexloop.serve")
+_IDLE_S = 600.0
+_MOST_LINE_BYTES = 32 << 20
+_ALLOWED = ("POST", "DELETE")
+_INPUT, _OUTPUT, _ERRORS = 0, 1, 2
+
+
+class McpEndpoint:
+    """An ASGI application that speaks the protocol while ``run`` is entered.
+
+    Each person has so many ``sessions`` of their own: to anybody else they do not exist, nor do
+    they take their place.
+    """
+
+    def __init__(self, asking: Asking, collections: Collections, sessions: int) -> None:
+        self._asking, self._collections, self._sessions = asking, collections, sessions
+        self._group: TaskGroup | None = None
+        self._managers: dict[str, StreamableHTTPSessionManager] = {}
+        self._loading = asyncio.Lock()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Hold the sessions."""
+        async with anyio.create_task_group() as group:
+            self._group = group
+            try:
+                yield
+            finally:
+                self._group = None
+                self._managers.clear()
+                group.cancel_scope.cancel()
+
+    async def _ready(self, person: Person) -> "StreamableHTTPSessionManager | None":
+        """Return the manager of somebody's sessions, begun where it was not.
+
+        It is None outside of ``run``.
+        """
+        async with self._loading:
+            if person.name not in self._managers and self._group is not None:
+                self._managers[person.name] = await self._group.start(self._hold)
+        return self._managers.get(person.name)
+
+    async def _hold(self, *, task_status: TaskStatus[Any]) -> None:
+        manager = await run_in_threadpool(self._made)
+        async with manager.run():
+            task_status.started(manager)
+            await anyio.sleep_forever()
+
+    def _made(self) -> "StreamableHTTPSessionManager":
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from lexloop_server.mcp import LexloopMcp
+
+        offered = LexloopMcp(self._asking, self._collections, person_of)
+        return StreamableHTTPSessionManager(
+            offered.protocol,
+            session_idle_timeout=_IDLE_S,
+            max_request_body_size=sys.maxsize,  # the middleware limits it
+            max_sessions=self._sessions,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        person = person_of(Request(scope))
+        if scope["method"] in _ALLOWED:
+            check_role(person.role, f"{scope['method']} /mcp")
+        # nothing is told unasked, so a stream that waits for it would only hold a connection
+        manager = await self._ready(person) if scope["method"] in _ALLOWED else None
+        if manager is None:
+            refusal = Response(status_code=405, headers={"Allow": ", ".join(_ALLOWED)})
+            await refusal(scope, receive, send)
+            return
+        body = await Request(scope, receive).body()
+        if not _is_json(body):
+            unread = InputError("The message is no JSON.", "Send one message of JSON-RPC.")
+            await response_of(unread)(scope, receive, send)
+            return
+        from lexloop_server.mcp import WORK
+
+        work: list[anyio.CancelScope] = []
+        asked = {**scope, WORK: work}
+        try:
+            await manager.handle_request(asked, _replayed(body, receive), send)
+        finally:
+            # an answer cannot be fetched later, so whoever leaves wants none
+            for held in work:
+                held.cancel()
+
+
+def _is_json(body: bytes) -> bool:
+    """Return whether a body can be read: the protocol's library fails at what is nested deeply."""
+    try:
+        json.loads(body or b"null")
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body that was read already, and then what comes after it."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return left.pop() if left else await receive()
+
+    return received
+
+
+def serve_stdio(asking: Asking, collections: Collections, person: Person) -> None:
+    """Speak the protocol for a person until standard input closes, or nobody reads any more."""
+    from lexloop_server.mcp import LexloopMcp
+
+    offered = LexloopMcp(asking, collections, lambda _: person)
+    with _own_streams() as (given, told):
+        try:
+            asyncio.run(_interruptible(_serve(offered, given, told)))
+        except* BrokenPipeError:
+            _log.info("Nobody reads any more.")
+
+
+async def _interruptible(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine until it ends, or raise a KeyboardInterrupt at Ctrl-C.
+
+    The handler of ``asyncio.run`` wakes no loop that falls asleep as the signal comes: the process
+    would end at the next message. That of a loop does wake it.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):  # not on Windows
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
+    try:
+        await work
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error
+
+
+async def _serve(offered: "LexloopMcp", given: BinaryIO, told: BinaryIO) -> None:
+    from mcp.server.stdio import stdio_server
+
+    server = offered.protocol
+    lines: Any = _lines(given)
+    written = anyio.wrap_file(io.TextIOWrapper(told, encoding="utf-8", write_through=True))
+    async with stdio_server(lines, written) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+@contextmanager
+def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Give the standard streams to the protocol alone: what else is printed goes to the errors."""
+    sys.stdout.flush()
+    given = os.fdopen(os.dup(_INPUT), "rb")
+    told = os.fdopen(os.dup(_OUTPUT), "wb", buffering=0)
+    before = os.dup(_OUTPUT)
+    os.dup2(_ERRORS, _OUTPUT)
+    try:
+        yield given, told
+    finally:
+        os.dup2(before, _OUTPUT)
+        os.close(before)
+
+
+async def _lines(file: BinaryIO) -> AsyncIterator[str]:
+    """Yield lines as they come.
+
+    They are read by a thread that nobody waits for: a read of standard input cannot be cancelled,
+    and Ctrl-C must end the process at once. Of a line that is too long nothing is kept but its
+    beginning, which is no message.
+    """
+    loop = asyncio.get_running_loop()
+    read: asyncio.Queue[str | None] = asyncio.Queue(1)
+
+    def tell(line: str | None) -> None:
+        asyncio.run_coroutine_threadsafe(read.put(line), loop).result()
+
+    def follow() -> None:
+        with suppress(RuntimeError, OSError, ValueError):  # the loop or the file is closed
+            while line := file.readline(_MOST_LINE_BYTES):
+                whole = line.endswith(b"\n") or len(line) < _MOST_LINE_BYTES
+                while not whole:
+                    rest = file.readline(_MOST_LINE_BYTES)
+                    whole = rest.endswith(b"\n") or not rest
+                    line = line[:1]
+                tell(line.decode("utf-8", "replace"))
+            tell(None)
+
+    Thread(target=follow, name="lexloop-stdin", daemon=True).start()
+    while (line := await read.get()) is not None:
+        yield line

@@ -1,0 +1,358 @@
+"""What every request passes before the work, in this order.
+
+1. Whether it can be trusted in its form: what it says of its length, its host, its origin.
+2. Who asks. Where keys are set, nothing of a body is taken from whom nobody knows.
+3. How often they ask, and how much they have under way (``limits``).
+4. How much of a body is taken and for how long: what fits into memory, unless a route that writes
+   to the disk takes more (``Body.allow``).
+
+Every response gets the headers that browsers heed. Plain ASGI, so that streams pass through as they
+are.
+"""
+
+import asyncio
+import socket
+import time
+from contextlib import ExitStack, suppress
+from ipaddress import ip_address
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from lexloop.core.errors import (
+    AccessError,
+    InputError,
+    LexloopError,
+    TooLargeError,
+    TooSlow,
+    UnknownPerson,
+)
+from lexloop_server.audit import AuditLog
+from lexloop_server.errors import Refused, response_of
+from lexloop_server.limits import Places, Rates
+from lexloop_server.people import COOKIE, People, Person
+from lexloop_server.settings import LimitSettings, ServerSettings
+from lexloop_server.translation import ENGLISH, asked_in, language
+
+_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "img-src 'self'",
+        "style-src 'self'",
+        "script-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOCAL_NAMES = frozenset({"localhost", "testserver"})
+_GUARDED = ("/api", "/v1", "/mcp")
+_HEALTH, _SIGN_IN = "/api/health", "/api/session"
+SCHEMA = "/api/openapi.json"
+WRONG_KEY = "wrong key"
+"""What the audit log says of a key that nobody has."""
+_MB = 1024 * 1024
+_UNKNOWN_BYTES = 16 * 1024
+"""The most that is taken of somebody who is not known, which a key to sign in with fits into."""
+_DIGITS = 20
+"""A length of more digits is too large anyway, and Python reads no number of thousands of them."""
+_LONGEST_ADDRESS = 100
+_LINGER_S, _LINGER_BYTES = 2.0, 16 * _MB
+
+
+class Guard:
+    """Lets a request in, and says who asks under ``lexloop.person`` of its scope.
+
+    Args:
+        app: What answers.
+        settings: Name the hosts and the limits.
+        people: Know who asks.
+        rates: Count requests.
+        shares: Hold those under way.
+        audit: Is told of wrong keys, and of names that no trusted proxy gave.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: ServerSettings,
+        people: People,
+        rates: Rates,
+        shares: Places,
+        audit: AuditLog,
+    ) -> None:
+        self._app, self._limits, self._people = app, settings.limits, people
+        self._rates, self._shares, self._audit = rates, shares, audit
+        own = {socket.gethostname().lower(), settings.host.lower()}
+        self._hosts = {*_LOCAL_NAMES, *own, *(name.lower() for name in settings.hosts)}
+        # what a trusted proxy forwards becomes the scope's client and scheme
+        self._forwarded: Any = ProxyHeadersMiddleware(cast("Any", self._answer), people.proxies)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            scope["lexloop.peer"] = address_of(scope)
+            await self._forwarded(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        person: Person | None = None
+        answer: ASGIApp = self._app
+        language.set(_language_of(scope))
+        with ExitStack() as held:
+            try:
+                scope["lexloop.person"] = person = self._admitted(scope)
+                if person is not None:
+                    held.enter_context(self._shares.one(person.name))
+            except LexloopError as error:
+                answer = response_of(error, scope["path"])
+                if isinstance(error, UnknownPerson) and b"authorization" in dict(scope["headers"]):
+                    await run_in_threadpool(self._audit.warn, WRONG_KEY, address_of(scope))
+            if self._is_forged(scope):
+                peer = scope["lexloop.peer"]
+                await run_in_threadpool(self._audit.warn, "identity header of no proxy", peer)
+            body = scope["lexloop.body"] = Body(scope, receive, self._limits, person is not None)
+            caching = "no-store" if scope["path"].startswith(_GUARDED) else "no-cache"
+            await answer(scope, body.receive, _responding(send, body, caching))
+
+    def _admitted(self, scope: Scope) -> Person | None:
+        """Return who asks; None where that is no matter.
+
+        Raises:
+            LexloopError: The request is refused.
+        """
+        headers, path = _headers_of(scope), scope["path"]
+        _check_length(headers)
+        self._check_host(headers.get("host", ""))
+        if scope["method"] not in _SAFE:
+            self._check_origin(headers)
+        if path == _HEALTH or not path.startswith(_GUARDED):
+            return None
+        address = address_of(scope)
+        self._check_identity(scope)
+        if path == _SIGN_IN:
+            # counted apart: who sends no key keeps nobody at their address from signing in
+            self._rates.count("requests", f"sign-in: {address}")
+            return None
+        who = f"stranger: {address}"
+        try:
+            session = Request(scope).cookies.get(COOKIE, "")
+            person = self._people.identified(headers, scope["lexloop.peer"], session)
+            if person is None:
+                raise UnknownPerson(
+                    "A key is needed.",
+                    "Send it as `Authorization: Bearer KEY`, or sign in on the page.",
+                )
+            who = person.name
+        finally:
+            if path != SCHEMA:
+                self._rates.count("requests", who)
+        return person
+
+    def _check_identity(self, scope: Scope) -> None:
+        """Refuse a trusted proxy's word given twice: a client's own may be beside it."""
+        if not self._people.trusts(scope["lexloop.peer"]):
+            return
+        given = [name.decode("latin-1") for name, _ in scope["headers"]]
+        for name in self._people.identity_headers:
+            if given.count(name) > 1:
+                raise InputError(
+                    f"The proxy says {name} twice.", "Have it replace what a client sends of it."
+                )
+
+    def _is_forged(self, scope: Scope) -> bool:
+        """Return whether somebody says who asks whose word on that does not count."""
+        given = {name.decode("latin-1") for name, _ in scope["headers"]}
+        named = given.intersection(self._people.identity_headers)
+        return bool(named) and not self._people.trusts(scope["lexloop.peer"])
+
+    def _check_host(self, host: str) -> None:
+        """Refuse names that are not the server's: a page elsewhere may resolve to this address."""
+        name = _host_of(f"//{host}")
+        if name in self._hosts or _is_address(name):
+            return
+        raise AccessError(
+            "The server is not known by the name in the Host header.",
+            "Ask it by its address, or name the host under `hosts` in its settings.",
+        )
+
+    def _check_origin(self, headers: dict[str, str]) -> None:
+        """Refuse what a page of another site has a browser send."""
+        origin, host = headers.get("origin"), headers.get("host", "").lower()
+        fetched = headers.get("sec-fetch-site", "none")
+        same = origin is None or _netloc_of(origin) == host
+        if not same or fetched not in ("same-origin", "none"):
+            raise AccessError(
+                "The request comes from a page of another site.", "Ask from the server's own page."
+            )
+
+
+def _check_length(headers: dict[str, str]) -> None:
+    """Refuse a request that tells its length in two ways: proxies may read it in the other."""
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise InputError(
+            "The request has both Content-Length and Transfer-Encoding.", "Send one of the two."
+        )
+
+
+class Body:
+    """The body of a request, of which no more is taken than may be, nor for longer.
+
+    Args:
+        scope: The request's.
+        receive: Gives the messages.
+        limits: On a body that is read into memory.
+        known: Whether it is known who sends it.
+    """
+
+    def __init__(
+        self, scope: Scope, receive: Receive, limits: LimitSettings, known: bool = True
+    ) -> None:
+        headers = dict(scope["headers"])
+        said = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
+        digits = said.lstrip(b"0")[:_DIGITS] or b"0"
+        self.length = int(digits) if said.isdigit() else None
+        """How many bytes the client says it has; None where it does not say."""
+        self.whole = self.length == 0
+        self._receive, self._idle_s, self._began = receive, limits.idle_s, time.monotonic()
+        self._got = 0
+        most = limits.body_mb * _MB
+        self.allow(int(most if known else min(most, _UNKNOWN_BYTES)), limits.body_s)
+
+    def allow(self, most: int, within_s: float) -> None:
+        """Set how many bytes are taken, and for how many seconds from when the request came."""
+        self._most, self._until = most, self._began + within_s
+
+    async def receive(self) -> Message:
+        """Return the next message.
+
+        Raises:
+            Refused: The body is too large, or does not come in time.
+        """
+        if self.whole:
+            return await self._receive()
+        self._check_size(self.length or 0)
+        left = min(self._idle_s, self._until - time.monotonic())
+        try:
+            async with asyncio.timeout(max(0.0, left)):
+                message = await self._next()
+        except TimeoutError as error:
+            raise Refused(
+                TooSlow("The request's body did not come in time.", "Send it faster.")
+            ) from error
+        self._check_size(self._got)
+        return message
+
+    async def drain(self) -> None:
+        """Take what still comes within a moment, up to a size, and keep nothing of it.
+
+        A connection that is closed while its client sends loses the answer on the way.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_S):
+                while not self.whole and self._got < _LINGER_BYTES:
+                    await self._next()
+
+    async def _next(self) -> Message:
+        message = await self._receive()
+        self._got += len(message.get("body", b""))
+        self.whole = message["type"] != "http.request" or not message.get("more_body")
+        return message
+
+    def _check_size(self, size: int) -> None:
+        if size > self._most:
+            most = round(self._most / _MB, 2)
+            raise Refused(
+                TooLargeError(
+                    f"More than {most:g} MB were sent at once; nothing of it was taken.",
+                    "Send less at once.",
+                )
+            )
+
+
+def body_of(request: Request) -> Body:
+    """Return the body of a request, as the middleware lets it be taken."""
+    found: Body = request.scope["lexloop.body"]
+    return found
+
+
+def _responding(send: Send, body: Body, caching: str) -> Send:
+    """Return what sends a response with the usual headers, and with what is said to caches.
+
+    A response that leaves a body unread ends the connection.
+    """
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in {**_HEADERS, "cache-control": caching}.items():
+                headers.setdefault(name, value)
+            if not body.whole:
+                headers.setdefault("connection", "close")
+        elif not message.get("more_body") and not body.whole:
+            await send({**message, "more_body": True})
+            await body.drain()
+            message = {"type": "http.response.body"}
+        await send(message)
+
+    return sent
+
+
+def _language_of(scope: Scope) -> str:
+    """Return the language of the API's texts; the protocols of others have English ones."""
+    if not scope["path"].startswith("/api/"):
+        return ENGLISH
+    return asked_in(_headers_of(scope).get("accept-language", ""))
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address of whoever asks, as a trusted proxy says it, which may be any text."""
+    return str((scope.get("client") or ("", 0))[0])[:_LONGEST_ADDRESS]
+
+
+def _headers_of(scope: Scope) -> dict[str, str]:
+    """Return a request's headers; one that is given twice has both values, and so is nobody's."""
+    found = Headers(scope=scope)
+    return {name: ", ".join(found.getlist(name)) for name in found}
+
+
+def _netloc_of(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return ""  # a browser sends no such origin
+
+
+def _host_of(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,90 @@
+"""Routes of the register, and of what documents say that they are."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, get_args
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
+from lexloop.store.provisions import Source
+from lexloop_server.errors import documented
+from lexloop_server.fields import CollectionName, DocumentName, Id, Label
+from lexloop_server.people import Asker, Person
+from lexloop_server.state import Served, Serving, in_turn, while_there
+from lexloop_workbench.profile import Profile
+from lexloop_workbench.register import MOST_AT_ONCE, Register, Wanted, register
+from lexloop_workbench.shapes.register import RegisterFormat, register_file
+
+if TYPE_CHECKING:
+    from lexloop.store.view import View
+
+router = APIRouter(prefix="/api/collections", tags=["documents"], responses=documented(404, 409))
+
+
+class _Chosen(BaseModel):
+    """Which entries."""
+
+    document: list[DocumentName] = Field(default=[], max_length=100, description="None for all.")
+    kind: list[Id] = Field(default=[], max_length=6, description="E.g. duty; none for all.")
+    actor: str = Field(default="", max_length=500, description="Words that who acts is named with.")
+    since: list[Label] = Field(default=[], max_length=100, description="Days, EVENT=YYYY-MM-DD.")
+    as_of: str | None = Field(
+        default=None,
+        max_length=20,
+        description="In force on: YYYY-MM-DD, `today`, or `any`; none for named documents "
+        "whenever they are, and for today otherwise.",
+    )
+    format: RegisterFormat | None = Field(default=None, description="Of a file; none for JSON.")
+
+
+@router.get(
+    "/{name}/register",
+    response_model=Register,
+    responses={200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(RegisterFormat)}}},
+)
+async def register_of(
+    name: CollectionName,
+    request: Request,
+    person: Asker,
+    served: Served,
+    chosen: Annotated[_Chosen, Query()],
+) -> Register | Response:
+    """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
+    work = partial(_listed, name, person, served, chosen)
+    return await in_turn(request, served, person, work)
+
+
+def _listed(name: str, person: Person, served: Serving, chosen: _Chosen) -> Register | Response:
+    # who names a version that was replaced wants that one
+    day = chosen.as_of or ("any" if chosen.document else "today")
+    view = served.collections.view(person, name, day)
+    wanted = Wanted.of(chosen.kind, chosen.actor, chosen.since)
+    made = register(view, chosen.document, wanted, MOST_AT_ONCE)
+    served.audit.note(person.name, "register", collection=name, documents=made.documents)
+    if (form := chosen.format) is None:
+        return made
+    title = f"Register of {name}"
+    return Response(
+        register_file(made, form, title),
+        media_type=MEDIA_TYPES[form],
+        headers={"Content-Disposition": disposition(title, form)},
+    )
+
+
+@router.get("/{name}/profile")
+async def profile_of(
+    name: CollectionName,
+    request: Request,
+    person: Asker,
+    served: Served,
+    document: Annotated[DocumentName, Query()],
+) -> Profile:
+    """Tell what a document is, and questions that it was found to answer: those are asked first."""
+
+    def meant() -> "tuple[str, View, Source]":
+        view = served.collections.view(person, name)
+        return name, view, Source.of(view, document)
+
+    _, made = await while_there(request, served.asking.described(person, meant))
+    return made

@@ -1,0 +1,119 @@
+"""Routes of searches for exact words, in documents and in one's conversations."""
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from lexloop_server.asking import found_documents
+from lexloop_server.errors import documented
+from lexloop_server.fields import MOST_COLLECTIONS, CollectionName, DocumentName, Place
+from lexloop_server.people import Asker, Person
+from lexloop_server.state import Served, Serving, in_turn
+from lexloop_workbench.search import LONGEST, Asked, Excerpt, Found, search
+
+router = APIRouter(prefix="/api/search", tags=["search"], responses=documented(404))
+Text = Annotated[
+    str,
+    Field(
+        max_length=LONGEST,
+        description="Words, a phrase in double quotes, a provision, -word for what must not be.",
+    ),
+]
+
+
+class Sought(BaseModel):
+    """What is sought, and which of what is found is given."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    q: Text
+    first: Place = Field(default=0, description="How many are left out.")
+    limit: int = Field(default=20, ge=1, le=200)
+
+
+class SoughtInDocuments(Sought):
+    """Of what it is sought, too."""
+
+    collection: list[CollectionName] = Field(
+        default=[], max_length=MOST_COLLECTIONS, description="By name; none for all that you see."
+    )
+    document: list[DocumentName] = Field(
+        default=[], max_length=100, description="The only ones searched; none for all."
+    )
+    any_form: bool = Field(default=False, description="Find other forms of a word, too.")
+    as_of: str = Field(
+        default="today", max_length=20, description="In force on: YYYY-MM-DD, `today`, or `any`."
+    )
+    passages: int = Field(default=3, ge=1, le=500, description="The most of each document.")
+
+
+class FoundBody(Found):
+    """What is found; ``unready`` says why a collection could not be searched now."""
+
+    unready: dict[str, str]
+
+
+class FoundTurnBody(BaseModel):
+    """A question and its answer; excerpts are of both, two line feeds between them."""
+
+    id: str
+    thread: str
+    title: str
+    updated: str
+    excerpts: list[Excerpt]
+
+
+class FoundTurns(BaseModel):
+    """The questions and answers that are found, the last first."""
+
+    turns: list[FoundTurnBody]
+    total: int
+    first: int
+
+
+@router.get("")
+async def documents(
+    given: Annotated[SoughtInDocuments, Query()], request: Request, person: Asker, served: Served
+) -> FoundBody:
+    """Find exact words, phrases and provisions in the documents, each place in its context."""
+    return await in_turn(request, served, person, partial(_in_documents, given, person, served))
+
+
+def _in_documents(given: SoughtInDocuments, person: Person, served: Serving) -> FoundBody:
+    asked = Asked.of(given.q, given.any_form)
+    names, unready = served.asking.searchable(person, given.collection or None)
+    views = {name: served.collections.view(person, name, given.as_of) for name in names}
+    chosen = given.model_dump(include={"first", "limit", "passages"})
+    found = search(views, asked, documents=given.document, **chosen)
+    told = found_documents(one.model_dump() for one in found.documents)
+    served.audit.note(person.name, "search", given.q, collections=names, documents=told)
+    return FoundBody(**dict(found), unready=unready)
+
+
+@router.get("/conversations")
+async def conversations(
+    given: Annotated[Sought, Query()], request: Request, person: Asker, served: Served
+) -> FoundTurns:
+    """Find exact words in what you asked and were answered, as far as you may still read it."""
+    work = partial(_in_conversations, given, person, served)
+    return await in_turn(request, served, person, work)
+
+
+def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTurns:
+    asked = Asked.of(given.q, provisions=False)
+    served.audit.note(person.name, "search", given.q, conversations=True)
+    found = served.asking.turns_with(person, asked)
+    shown = found[given.first : given.first + given.limit]
+    turns = [
+        FoundTurnBody(
+            id=turn.id,
+            thread=turn.thread,
+            title=turn.title,
+            updated=turn.updated,
+            excerpts=excerpts,
+        )
+        for turn, excerpts in shown
+    ]
+    return FoundTurns(turns=turns, total=len(found), first=given.first)

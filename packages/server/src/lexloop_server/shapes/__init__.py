@@ -1,0 +1,1 @@
+"""Forms in which tools and labels leave."""

@@ -1,0 +1,185 @@
+"""What the routes of one application share: its parts, and the end of work that nobody wants."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, HTTPException, Request
+
+from lexloop.apps.retention import expire
+from lexloop.apps.shapes.record import text_hosts
+from lexloop.apps.threads import FILE_NAME, ThreadStore
+from lexloop.core.configuration import data_folder
+from lexloop.core.errors import LexloopError
+from lexloop.core.settings import Connection, Settings
+from lexloop.store.folder.generations import still_read, writing
+from lexloop_server.asking import Asking
+from lexloop_server.audit import FOLDER, AuditLog
+from lexloop_server.collections import Collections, Engine
+from lexloop_server.homes import rename_homes
+from lexloop_server.indexing import Indexing
+from lexloop_server.limits import Queue, Rates, streams
+from lexloop_server.pages import Pages
+from lexloop_server.people import SESSIONS, People, Person
+from lexloop_server.settings import ServerSettings
+from lexloop_server.sharing import Sharing
+from lexloop_server.suggesting import Suggestions
+from lexloop_server.tables import Tables
+from lexloop_server.uploads import MB, UploadStore
+from lexloop_workbench.tables import FOLDER as TABLES
+
+_log = logging.getLogger("lexloop.serve")
+T = TypeVar("T")
+PING_S = 15
+"""Seconds after which a silent stream shows that it lives."""
+SEND_S = 30.0
+"""Seconds that a client may take to take a piece."""
+_AT_ONCE_OF_A_MODEL = 32
+"""Questions that wait for a model's host take no processor."""
+_LEFT = 499  # as others have it; the standard knows no status that nobody reads
+
+
+class Serving:
+    """The parts of a server, wired together.
+
+    Args:
+        settings: The operator's.
+        asked_with: Those that questions are answered with.
+        connection: Where models are reached.
+        named_alone: See ``Collections``.
+
+    Raises:
+        LexloopError: The model cannot be used, or a folder of an earlier version not be renamed.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        asked_with: Settings,
+        connection: Connection,
+        named_alone: bool = False,
+    ) -> None:
+        limits, data = settings.limits, data_folder()
+        usual = _AT_ONCE_OF_A_MODEL if asked_with.model.name else os.cpu_count() or 1
+        self.settings, self.engine = settings, Engine(asked_with, connection)
+        self.people = People(settings, data / SESSIONS)
+        self.rates = Rates(
+            requests=limits.requests_per_minute, questions=limits.questions_per_minute
+        )
+        uploads = data / "collections"
+        if not named_alone:
+            rename_homes(uploads)
+        self.uploads = UploadStore(uploads, int(limits.stored_mb * MB))
+        self.sharing = Sharing(self.uploads.every())
+        at_once = limits.questions_at_once or usual
+        self.queue = Queue(at_once, limits.queue_s, threads=limits.streams)
+        self.suggestions = Suggestions(self.engine.graph, self.queue)
+        self.collections = Collections(
+            settings,
+            self.engine,
+            self.uploads,
+            self.sharing,
+            self.suggestions,
+            named_alone=named_alone,
+        )
+        self.audit = _audit_log(settings)
+        self.indexing = Indexing(asked_with, connection, self.let_go)
+        self.pages = Pages()
+        self.tables = Tables(data / TABLES, self.engine, self.collections, self.queue)
+        self.store = ThreadStore(data / FILE_NAME)
+        self.asking = Asking(
+            self.engine,
+            self.collections,
+            text_hosts(asked_with, connection, *settings.corpora),
+            self.store,
+            self.rates,
+            streams(limits.streams),
+            self.queue,
+            self.audit,
+        )
+
+    def let_go(self) -> None:
+        """Let go of indexes that are others by now, and remove what nobody reads of uploads."""
+        self.collections.let_go()
+        for one in self.uploads.every():
+            with suppress(LexloopError):  # it is being written, and swept then
+                if still_read(one.index):
+                    with writing(one.index, 0.0):
+                        pass
+
+    def settle(self) -> None:
+        """Finish what an earlier process was to forget, and delete what is kept for too long."""
+        from lexloop_server.forget_uploads import resume
+
+        try:
+            for one in resume(self.uploads, self.store):
+                self.indexing.start(one)
+            expire(self.store, self.engine.settings.retention)
+        except LexloopError as error:
+            _log.error("What is to be deleted is still there: %s", error)
+
+    def tell_anchor(self) -> None:
+        """Tell the server's log, which lies elsewhere, which line of the audit log is the last."""
+        try:
+            if anchor := self.audit.anchor():
+                _log.warning("The audit log ends with line %s.", anchor)
+        except LexloopError as error:
+            _log.error("%s", error)
+
+
+def _audit_log(settings: ServerSettings) -> AuditLog:
+    wanted = settings.audit
+    if wanted is None:
+        return AuditLog(None)
+    return AuditLog(
+        data_folder() / FOLDER,
+        int(wanted.segment_mb * MB),
+        keyed=wanted.questions == "keyed",
+        person_bytes=int(wanted.person_mb_per_day * MB),
+    )
+
+
+async def _serving(request: Request) -> Serving:
+    """Return what the application of a request is made of."""
+    found: Serving = request.app.state.serving
+    return found
+
+
+Served = Annotated[Serving, Depends(_serving)]
+
+
+async def in_turn(request: Request, served: Serving, person: Person, work: Callable[[], T]) -> T:
+    """Return the result of work that computes, in the person's turn; see ``Asking.in_turn``.
+
+    Raises:
+        HTTPException: The client has left. The work ended at its next piece.
+        LexloopError: The work failed, or its turn did not come in time.
+    """
+    return await while_there(request, served.asking.in_turn(person, work))
+
+
+async def while_there(request: Request, work: Awaitable[T]) -> T:
+    """Return what comes of work, which ends where the client leaves.
+
+    Raises:
+        HTTPException: The client has left; nobody gets to see it.
+    """
+    doing = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+        raise HTTPException(_LEFT, "The client left.")
+    finally:
+        for task in (doing, leaving):
+            task.cancel()
+        await asyncio.wait({doing, leaving})
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,75 @@
+"""Questions to begin with, tried in the background before anybody is shown them."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event, Lock
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from lexloop.core.running import Abandoned
+from lexloop_server.limits import Queue
+
+if TYPE_CHECKING:
+    from lexloop.core.settings import Settings
+    from lexloop.graph.build import Lexloop
+    from lexloop.store.view import View
+
+_log = logging.getLogger("lexloop.serve")
+_MOST, _SECONDS = 6, 30.0
+_WAITING = 100
+"""The most views that wait to be tried; nothing is suggested of more."""
+_NOBODY = ""
+"""Whose turn it is: no person has this name."""
+
+
+class Suggestions:
+    """Tries questions of what people may see, one view at a time; other people's work goes first.
+
+    What was found of a view is kept as long as it: a changed index or other rights make another.
+
+    Args:
+        graph: Returns the graph; waits until it is loaded.
+        queue: Gives each question its turn.
+    """
+
+    def __init__(self, graph: "Callable[[], Lexloop]", queue: Queue) -> None:
+        self._graph, self._queue = graph, queue
+        self._lock, self._closing = Lock(), Event()
+        self._thread = ThreadPoolExecutor(1, "lexloop-suggesting")
+        self._found: WeakKeyDictionary[View, Future[list[str]]] = WeakKeyDictionary()
+
+    def of(self, view: "View", settings: "Settings") -> list[str] | None:
+        """Return the questions that passed; None while they are tried, which this begins.
+
+        Args:
+            view: What the asker may see.
+            settings: With which they ask it.
+        """
+        with self._lock:
+            found = self._found.get(view)
+            if found is None:
+                waiting = sum(not one.done() for one in self._found.values())
+                if waiting >= _WAITING or self._closing.is_set():
+                    return []
+                found = self._found[view] = self._thread.submit(self._tried, view, settings)
+        return found.result() if found.done() else None
+
+    def close(self) -> None:
+        """Try no more, and wait for the question that is being tried."""
+        with self._lock:
+            self._closing.set()
+        self._thread.shutdown(cancel_futures=True)
+
+    def _tried(self, view: "View", settings: "Settings") -> list[str]:
+        from lexloop_workbench.describing import suggested
+
+        try:
+            graph = self._graph()
+            with self._queue.held(_NOBODY, self._closing):
+                return suggested(graph, settings, view, _MOST, _SECONDS)
+        except Abandoned:
+            return []
+        except Exception as error:  # noqa: BLE001 - logged; the page does without
+            _log.warning("No questions could be suggested: %s", error)
+            return []

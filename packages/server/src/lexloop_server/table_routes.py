@@ -1,0 +1,232 @@
+"""Routes of tables over documents: made, filled in the background, read, corrected, exported."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
+from lexloop.core.conversation import checked_question
+from lexloop.core.errors import LexloopError
+from lexloop_server.errors import documented
+from lexloop_server.fields import CollectionName, DocumentName, Id, Place, QuestionText
+from lexloop_server.laid_out import LaidOut
+from lexloop_server.people import Asker, Person
+from lexloop_server.state import Served, Serving, in_turn
+from lexloop_server.tables import RunState, asked_by
+from lexloop_workbench.shapes.review import REVIEW_FORMATS, ReviewFormat, reviewed
+from lexloop_workbench.table.checklist import Checklist, Deviation, shipped, shipped_checklist
+from lexloop_workbench.table.record import State
+from lexloop_workbench.table.store import (
+    Correction,
+    Page,
+    Progress,
+    ShownCell,
+    Sort,
+    TableInfo,
+    TableStore,
+)
+
+router = APIRouter(prefix="/api", tags=["tables"], responses=documented(404, 409))
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {MEDIA_TYPES[form]: {} for form in REVIEW_FORMATS}}
+}
+Named = Annotated[DocumentName, Query()]
+Asked = Annotated[str, Query(min_length=1, max_length=60, description="The id of a question.")]
+
+
+class NewTable(BaseModel):
+    """What is asked of which collection."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    collection: CollectionName
+    title: str = Field(default="", max_length=200)
+    questions: list[QuestionText] = Field(default=[], max_length=200)
+    checklists: list[Id] = Field(default=[], max_length=10, description="See /api/checklists.")
+
+
+class ExportAs(LaidOut):
+    """How a table is written to a file; a layout is of those with footnotes."""
+
+    format: ReviewFormat = "xlsx"
+
+
+class RunBody(BaseModel):
+    """The run that fills a table: how many cells are done, and of how many."""
+
+    state: RunState
+    done: int
+    of: int
+    trouble: str = ""
+
+
+class TableBody(TableInfo):
+    """A table, and how far it is; ``trouble`` says why it cannot be read any more."""
+
+    progress: Progress | None = None
+    run: RunBody | None = None
+    trouble: str = ""
+
+
+class ChecklistBody(Checklist):
+    """A checklist that comes with Lexloop."""
+
+    name: str
+
+
+class Corrected(BaseModel):
+    """What a person makes of a cell; ``expected`` is the revision of it that they saw."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: DocumentName
+    question: str = Field(min_length=1, max_length=60)
+    expected: Place
+    state: Literal["stated", "in part", "not stated"]
+    answer: str = Field(default="", max_length=10_000)
+    note: str = Field(default="", max_length=2000)
+    deviation: Deviation | None = Field(
+        default=None, description="What the playbook comes to; null to go by its rules."
+    )
+
+
+class Wanted(BaseModel):
+    """Which rows are wanted, and in which order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    offset: int = Field(default=0, ge=0, le=1_000_000)
+    limit: int = Field(default=50, ge=1, le=500)
+    containing: str = Field(default="", max_length=500, description="In its name or title.")
+    states: list[State] = Field(default=[], max_length=10)
+    deviations: list[Deviation] = Field(default=[], max_length=10)
+    question: str | None = Field(
+        default=None, max_length=60, description="The column of conditions and order."
+    )
+    disagreeing: bool = False
+    corrected: bool | None = None
+    sort: Sort = "document"
+
+
+@router.get("/checklists")
+def checklists() -> list[ChecklistBody]:
+    """List the sets of questions that come with Lexloop."""
+    named = ((name, shipped_checklist(name)) for name in shipped())
+    return [ChecklistBody(name=name, **dict(one)) for name, one in named]
+
+
+@router.get("/tables")
+def tables(person: Asker, served: Served) -> list[TableBody]:
+    """List your tables, the newest first."""
+    return [_told(served, person, one) for one in served.tables.infos(person)]
+
+
+def _told(served: Serving, person: Person, info: TableInfo) -> TableBody:
+    try:
+        with served.tables.opened(person, info.id) as store:
+            return _body(served, person, store)
+    except LexloopError as error:
+        return TableBody(**dict(info), trouble=error.what)
+
+
+def _body(served: Serving, person: Person, store: TableStore) -> TableBody:
+    run = served.tables.run(person, store)
+    told = RunBody(state=run.state, done=run.done, of=run.of, trouble=run.trouble)
+    return TableBody(**dict(store.info), progress=store.progress(), run=told)
+
+
+@router.post("/tables", status_code=201)
+def make(new: NewTable, person: Asker, served: Served) -> TableBody:
+    """Make a table, and begin to fill it."""
+    asked = asked_by(new.questions, new.checklists)
+    for one in asked.questions:
+        checked_question(one.question, served.engine.settings.max_question_chars)
+    served.rates.count("questions", person.name)
+    said = "\n".join(one.question for one in asked.questions)
+    served.audit.note(person.name, "make table", said, collections=[new.collection])
+    info = served.tables.make(person, new.collection, new.title, asked)
+    return _told(served, person, info)
+
+
+@router.get("/tables/{id}")
+def table(id: Id, person: Asker, served: Served) -> TableBody:
+    """Return what a table asks, and how far it is."""
+    with served.tables.opened(person, id) as store:
+        return _body(served, person, store)
+
+
+@router.delete("/tables/{id}", status_code=204)
+def delete(id: Id, person: Asker, served: Served) -> Response:
+    """Delete a table with its corrections."""
+    served.audit.note(person.name, "delete table", id=id)
+    served.tables.delete(person, id)
+    return Response(status_code=204)
+
+
+@router.post("/tables/{id}/run", status_code=202)
+def start(id: Id, person: Asker, served: Served) -> TableBody:
+    """Ask what is new: documents that were added or changed, and cells that failed."""
+    served.rates.count("questions", person.name)
+    served.audit.note(person.name, "run table", id=id)
+    served.tables.start(person, id)
+    return table(id, person, served)
+
+
+@router.delete("/tables/{id}/run", status_code=202)
+def stop(id: Id, person: Asker, served: Served) -> TableBody:
+    """End the run; what is done stays."""
+    served.audit.note(person.name, "stop table", id=id)
+    served.tables.stop(person, id)
+    return table(id, person, served)
+
+
+@router.get("/tables/{id}/rows")
+def rows(id: Id, person: Asker, served: Served, wanted: Annotated[Wanted, Query()]) -> Page:
+    """Return some rows: those with a cell that fits all conditions, in the order asked for."""
+    with served.tables.read(person, id) as store:
+        return store.page(**dict(wanted))
+
+
+@router.put("/tables/{id}/cell")
+def correct(id: Id, said: Corrected, person: Asker, served: Served) -> ShownCell:
+    """Correct a cell; 409 if it was not asked yet, or somebody else corrected it meanwhile."""
+    with served.tables.read(person, id) as store:
+        served.audit.note(
+            person.name, "correct", id=id, documents=[said.document], question_id=said.question
+        )
+        return store.correct(**dict(said), by=person.name)
+
+
+@router.get("/tables/{id}/corrections")
+def corrections(
+    id: Id, person: Asker, served: Served, document: Named, question: Asked
+) -> list[Correction]:
+    """Return the corrections of a cell, the first one first."""
+    with served.tables.read(person, id) as store:
+        return store.history(document, question)
+
+
+@router.get("/tables/{id}/export", response_class=Response, responses=_FILES)
+async def export(
+    id: Id,
+    wanted: Annotated[ExportAs, Query()],
+    request: Request,
+    person: Asker,
+    served: Served,
+) -> Response:
+    """Return the table as a file."""
+    return await in_turn(request, served, person, partial(_exported, id, wanted, person, served))
+
+
+def _exported(id: str, wanted: ExportAs, person: Person, served: Serving) -> Response:
+    form = wanted.format
+    with served.tables.read(person, id) as store:
+        served.audit.note(person.name, "export table", id=id, form=form)
+        named = (wanted.re if wanted.memo else "") or store.info.title
+        return Response(
+            reviewed(store, form, wanted.layout),
+            media_type=MEDIA_TYPES[form],
+            headers={"Content-Disposition": disposition(named, form)},
+        )

@@ -1,0 +1,492 @@
+"""The collections that people made by uploading: their folders, and the bodies that bring files.
+
+ROOT/HOME/NAME/documents holds the files as they were uploaded, ROOT/HOME/NAME/index their index;
+HOME is what ``home_of`` makes of the owner's name. ROOT/HOME/NAME/pending is there from before a
+change of the files until the index has it. What lies in a folder that begins with a dot is not
+there yet, or no more.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path, PurePosixPath
+from threading import Lock
+
+from pydantic import BaseModel
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from lexloop.apps.shapes.text import UNSAFE
+from lexloop.core.errors import (
+    ConflictError,
+    DataError,
+    InputError,
+    LexloopError,
+    NotFoundError,
+    TooLargeError,
+)
+from lexloop.core.files import is_index, move, sync
+from lexloop.documents.reading.formats import SUFFIXES
+from lexloop.documents.reading.metadata import is_sidecar, normal
+from lexloop_server.homes import PENDING, home_of
+from lexloop_server.settings import NAME
+
+STAGED, GONE = ".upload-", ".deleted-"
+_LONGEST_PART, _LONGEST_NAME, _DEEPEST = 200, 1000, 20
+"""Bytes of a part of a name and of the whole, and the most parts."""
+_MOST_COLLECTIONS = 100
+_MOST_BYTES = 1 << 40
+MB = 1 << 20
+_AS_A_FORM = "Send a form with files in its field `files`."
+FIELD = "files"
+_THERE = "It is there already; say that it is to be replaced."
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """A collection that somebody uploaded."""
+
+    name: str
+    folder: Path
+
+    @property
+    def documents(self) -> Path:
+        """The folder of the uploaded files."""
+        return self.folder / "documents"
+
+    @property
+    def index(self) -> Path:
+        """The folder of their index."""
+        return self.folder / "index"
+
+    @property
+    def _pending(self) -> Path:
+        return self.folder / PENDING
+
+    @property
+    def indexed(self) -> bool:
+        """True where there is an index, be it of earlier files."""
+        return is_index(self.index)
+
+    def files(self) -> list[str]:
+        """Return the names of the uploaded files, in order."""
+        found = (path for path in self.documents.rglob("*") if path.is_file())
+        return sorted(path.relative_to(self.documents).as_posix() for path in found)
+
+    def mark(self) -> None:
+        """Note that the files change, so that the index has to follow; a full disk lets it."""
+        self._pending.touch(mode=0o600)
+        now = time.time_ns()
+        os.utime(self._pending, ns=(now, now))
+        sync(self.folder)
+
+    def change(self) -> str:
+        """Return what names the last change that the index may not have; "" for none."""
+        try:
+            return str(self._pending.stat().st_mtime_ns)
+        except OSError:
+            return ""
+
+    def settle(self, change: str) -> None:
+        """Note that the index has a change, unless there is another by now."""
+        if change and self.change() == change:
+            self._pending.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Received:
+    """A file that was sent and lies in a staging folder."""
+
+    name: str
+    path: Path
+
+
+class RefusedFile(BaseModel):
+    """A file that was not taken; ``exists`` where it could be replaced."""
+
+    name: str
+    reason: str
+    exists: bool
+
+
+class UploadStore:
+    """The uploaded collections of all people.
+
+    Args:
+        root: Where they lie; made when the first is.
+        most_bytes: The most bytes of one person's files.
+    """
+
+    def __init__(self, root: Path, most_bytes: int = _MOST_BYTES) -> None:
+        self._root, self._most_bytes = root, most_bytes
+        self._lock, self._counting = Lock(), Lock()
+        self._coming = Counter[Path]()
+        self._staged = f"{STAGED}{secrets.token_hex(4)}-"  # folders of this process
+
+    def of(self, owner: str) -> dict[str, Uploaded]:
+        """Return somebody's collections by their names, in order."""
+        return {one.name: Uploaded(one.name, one) for one in _folders(home_of(self._root, owner))}
+
+    def every(self) -> list[Uploaded]:
+        """Return the collections of all people."""
+        return [Uploaded(one.name, one) for home in _folders(self._root) for one in _folders(home)]
+
+    def make(self, owner: str, name: str, taken: Iterable[str] = ()) -> Uploaded:
+        """Make an empty collection; names that are ``taken`` it cannot have either.
+
+        Raises:
+            InputError: It cannot be called so, or the person has too many.
+            ConflictError: There is one of that name.
+        """
+        wanted = _collection_name(name)
+        with self._lock:
+            own = self.of(owner)
+            if wanted.casefold() in {one.casefold() for one in (*own, *taken)}:
+                raise ConflictError(f"There is a collection {wanted!r} already.", "Name another.")
+            if len(own) >= _MOST_COLLECTIONS:
+                raise InputError(f"You have {len(own)} collections.", "Delete one of them.")
+            with on_disk(wanted):
+                folder = home_of(self._root, owner) / wanted
+                folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                folder.mkdir(mode=0o700)
+                _sync_up(folder, self._root.parent)
+        return Uploaded(wanted, folder)
+
+    def delete(self, one: Uploaded) -> None:
+        """Delete a collection; who reads its index goes on until the end.
+
+        Raises:
+            LexloopError: The disk does not let it.
+        """
+        gone = one.folder.with_name(f"{GONE}{secrets.token_hex(8)}")
+        with self._lock, on_disk(one.name):
+            one.folder.rename(gone)
+            sync(gone.parent)  # what was deleted must not come back when the power fails
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def reserve(self, one: Uploaded, size: int) -> None:
+        """Count what is about to be sent among the files of its owner, until it is released.
+
+        Raises:
+            TooLargeError: The person would have more than they may.
+        """
+        home = one.folder.parent
+        with self._lock, on_disk(one.name):
+            own = (Uploaded(place.name, place) for place in _folders(home))
+            held = sum((each.documents / f).stat().st_size for each in own for f in each.files())
+            with self._counting:
+                if held + self._coming[home] + size > self._most_bytes:
+                    raise TooLargeError(
+                        f"You would have more than {self._most_bytes / MB:g} MB of files here, "
+                        "with those that are being sent (limits.stored_mb).",
+                        "Remove some first, or wait until the others have come.",
+                    )
+                self._coming[home] += size
+
+    def release(self, one: Uploaded, size: int) -> None:
+        """Count no more what was reserved: it is among the files, or did not come."""
+        with self._counting:
+            self._coming[one.folder.parent] -= size
+
+    @contextmanager
+    def staging(self, one: Uploaded) -> Iterator[Path]:
+        """Lend a folder for what is being sent; nothing of it is left behind.
+
+        Raises:
+            LexloopError: It cannot be made.
+        """
+        folder = one.folder / f"{self._staged}{secrets.token_hex(8)}"
+        with on_disk(one.name):
+            folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def put(
+        self, one: Uploaded, received: Iterable[Received], replace: bool
+    ) -> tuple[list[str], list[RefusedFile]]:
+        """Move what was received among the documents, each file at once.
+
+        Room for it was reserved before it came; ``replace`` lets a file take the place of another.
+
+        Returns:
+            The names of those that are there now, and those that are not.
+
+        Raises:
+            LexloopError: The disk does not let it.
+        """
+        added: list[str] = []
+        refused: list[RefusedFile] = []
+        with self._lock, on_disk(one.name):
+            for file in received:
+                place = one.documents / file.name
+                if why := _hindrance(one.documents, place, replace):
+                    refused.append(RefusedFile(name=file.name, reason=why, exists=why == _THERE))
+                    continue
+                if not added:
+                    one.mark()
+                place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                move(file.path, place)
+                added.append(file.name)
+            for folder in {(one.documents / name).parent for name in added}:
+                _sync_up(folder, one.folder)
+        return added, refused
+
+    def remove(self, one: Uploaded, file: str) -> None:
+        """Remove an uploaded file.
+
+        Raises:
+            NotFoundError: There is none of that name.
+        """
+        with self._lock, on_disk(one.name):
+            if file not in one.files():
+                raise NotFoundError(f"There is no file {file!r}.", "See the documents.")
+            one.mark()
+            place = one.documents / file
+            place.unlink()
+            sync(place.parent)
+            one.mark()  # an index that is being made may have read it still
+            for parent in place.relative_to(one.documents).parents:
+                with suppress(OSError):  # goes only where it is empty
+                    (one.documents / parent).rmdir()
+
+    def sweep(self) -> None:
+        """Remove what an earlier process left half done: one alone serves from these folders."""
+        for home in _folders(self._root):
+            for gone in home.glob(f"{GONE}*"):
+                shutil.rmtree(gone, ignore_errors=True)
+            for one in _folders(home):
+                for staged in one.glob(f"{STAGED}*"):
+                    if not staged.name.startswith(self._staged):
+                        shutil.rmtree(staged, ignore_errors=True)
+
+
+class Receiver:
+    """Takes the bytes of a body, and writes the files that it holds.
+
+    Args:
+        content_type: Of the request; names the boundary.
+        folder: Gets the files, under names of no meaning.
+        files: The most files of one body.
+
+    Raises:
+        InputError: It is no multipart body.
+    """
+
+    def __init__(self, content_type: str, folder: Path, files: int) -> None:
+        kind, options = parse_options_header(content_type)
+        if kind != b"multipart/form-data" or not options.get(b"boundary"):
+            raise InputError("The body is no form with files.", _AS_A_FORM)
+        self.received: list[Received] = []
+        self.refused: list[RefusedFile] = []
+        self._folder, self._most, self._whole = folder, files, False
+        self._names: list[str] = []
+        self._header, self._value = b"", b""
+        self._headers: dict[bytes, bytes] = {}
+        self._file: FileIO | None = None
+        try:
+            self._parser = MultipartParser(
+                options[b"boundary"],
+                {
+                    "on_part_begin": self._part_begun,
+                    "on_header_field": self._field_read,
+                    "on_header_value": self._value_read,
+                    "on_header_end": self._header_ended,
+                    "on_headers_finished": self._headers_ended,
+                    "on_part_data": self._data_read,
+                    "on_part_end": self._part_ended,
+                    "on_end": self._ended,
+                },
+            )
+        except FormParserError as error:
+            raise _malformed(error) from error
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            InputError: They are no multipart body, or hold too many files.
+            LexloopError: A file cannot be written.
+        """
+        try:
+            self._parser.write(data)
+        except FormParserError as error:
+            raise _malformed(error) from error
+        except OSError as error:
+            raise LexloopError(
+                f"The upload cannot be written: {error.strerror}.",
+                "Ask the operator to check the disk.",
+            ) from error
+
+    def finish(self) -> None:
+        """Check that the body came whole.
+
+        Raises:
+            InputError: It was cut off.
+        """
+        if not self._whole:
+            raise InputError("The upload was cut off: its end is missing.", "Send it again.")
+
+    def close(self) -> None:
+        """Close a file that was begun."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _part_begun(self) -> None:
+        self._headers, self._header, self._value = {}, b"", b""
+
+    def _field_read(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _value_read(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_ended(self) -> None:
+        self._headers[self._header.lower()] = self._value
+        self._header, self._value = b"", b""
+
+    def _headers_ended(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        if options.get(b"name") != FIELD.encode() or b"filename" not in options:
+            return
+        if len(self.received) + len(self.refused) >= self._most:
+            raise TooLargeError(
+                f"More than {self._most} files were sent at once.", "Send fewer at once."
+            )
+        said = options[b"filename"].decode("utf-8", "replace")
+        try:
+            name = file_name(said)
+        except InputError as error:
+            self._refuse(said, error.what)
+            return
+        if name in self._names:
+            self._refuse(name, "It was sent twice.")
+            return
+        self._names.append(name)
+        handle = os.open(self._place(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = FileIO(handle, "w")
+
+    def _place(self) -> Path:
+        return self._folder / str(len(self._names))
+
+    def _data_read(self, data: bytes, start: int, end: int) -> None:
+        left = memoryview(data)[start:end]
+        while self._file is not None and left:
+            left = left[self._file.write(left) :]
+
+    def _part_ended(self) -> None:
+        if self._file is None:
+            return
+        size = self._file.tell()
+        self.close()
+        if size:
+            self.received.append(Received(self._names[-1], self._place()))
+        else:
+            self._refuse(self._names[-1], "It is empty.")
+
+    def _ended(self) -> None:
+        self._whole = True
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.refused.append(RefusedFile(name=name[:200], reason=reason, exists=False))
+
+
+def _malformed(error: Exception) -> InputError:
+    return InputError(f"The body is no form with files: {error}.", _AS_A_FORM)
+
+
+def file_name(said: str) -> str:
+    """Return the name of an uploaded file, with its folders.
+
+    Raises:
+        InputError: It leads elsewhere, cannot be a file's, or is of no kind that is read.
+    """
+    name = normal(said)
+    parts = name.split("/")
+    if not name or len(name.encode("utf-8", "replace")) > _LONGEST_NAME or len(parts) > _DEEPEST:
+        raise InputError("It has no name, or one that is too long.", "Name it otherwise.")
+    if any(_is_odd(part) for part in parts):
+        raise InputError("Its name leads elsewhere or cannot be a file's.", "Name it otherwise.")
+    if any(part.startswith(".") for part in parts):
+        raise InputError("It is hidden: its name begins with a dot.", "Name it otherwise.")
+    if PurePosixPath(name).suffix.lower() not in SUFFIXES and not is_sidecar(parts[-1]):
+        kinds = ", ".join(SUFFIXES)
+        raise InputError(f"Files of its kind are not read; those that are: {kinds}.", "Convert it.")
+    return name
+
+
+def _is_odd(part: str) -> bool:
+    """Return whether a part of a name could name something else than a file below a folder."""
+    odd = UNSAFE.search(part) or any(unicodedata.category(c) == "Cc" or c == "\\" for c in part)
+    long = len(part.encode("utf-8", "replace")) > _LONGEST_PART
+    return bool(odd) or long or part in ("", ".", "..") or part != part.strip()
+
+
+def _collection_name(said: str) -> str:
+    name = normal(said).strip()
+    if not re.fullmatch(NAME, name) or len(name.encode()) > _LONGEST_PART:
+        raise InputError(
+            f"A collection cannot be called {said[:100]!r}.",
+            "Take letters, digits, blanks, hyphens and dots, and begin with a letter or digit.",
+        )
+    return name
+
+
+def _hindrance(top: Path, place: Path, replace: bool) -> str:
+    """Return why a file cannot be put at a place; "" where it can."""
+    if place.is_dir():
+        return "There is a folder of that name."
+    if any(parent.is_file() for parent in place.parents if parent.is_relative_to(top)):
+        return "There is a file where its folder would be."
+    return _THERE if place.exists() and not replace else ""
+
+
+def _sync_up(folder: Path, top: Path) -> None:
+    """Flush the names in a folder and in those above it, up to and including ``top``.
+
+    Raises:
+        OSError: One of them cannot be flushed.
+    """
+    for place in (folder, *folder.parents):
+        sync(place)
+        if place == top:
+            return
+
+
+def _folders(place: Path) -> list[Path]:
+    try:
+        found = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise DataError(
+            f"The folder of uploads {place} cannot be read: {error.strerror}.",
+            "Check who may read it, or set LEXLOOP_DATA_DIR.",
+        ) from error
+    return sorted(path for path in found if not path.name.startswith("."))
+
+
+@contextmanager
+def on_disk(name: str) -> Iterator[None]:
+    """Tell a failure of the disk as ours.
+
+    Raises:
+        LexloopError: The disk refused.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise LexloopError(
+            f"The collection {name} cannot be changed: {error.strerror}.",
+            "Ask the operator to check the disk.",
+        ) from error

@@ -1,0 +1,129 @@
+"""The server's settings file: what it may say, and what is refused with its name."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.core.errors import SettingsError
+from lexloop_server.people import key_hash
+from lexloop_server.settings import (
+    ServerSettings,
+    is_loopback,
+    read_server_settings,
+    settings_file,
+)
+
+HASH = key_hash("a key")
+WHOLE = f"""
+host = "0.0.0.0"
+port = 80
+
+[collections]
+sample = "sample"
+contracts = {{ corpus = "/srv/contracts", title = "Contracts", description = "Ours" }}
+
+[[people]]
+name = "Ann Example"
+key_sha256 = "{HASH}"
+collections = ["contracts"]
+tags = ["staff"]
+may_upload = true
+
+[[people]]
+name = "bob@law.example"
+
+[proxy]
+header = "X-Forwarded-User"
+trusted = ["10.0.0.0/8", "::1"]
+
+[limits]
+questions_per_minute = 10
+"""
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(WHOLE)
+    found = read_server_settings(file, port=8080, host=None)
+    assert (found.host, found.port, found.limits.questions_per_minute) == ("0.0.0.0", 8080, 10)
+    assert found.collections["sample"].corpus == "sample"
+    assert found.collections["contracts"].title == "Contracts"
+    ann, bob = found.people
+    assert (ann.collections, ann.tags, ann.may_upload) == (("contracts",), ("staff",), True)
+    assert (bob.collections, bob.may_upload) == (None, False)
+    assert found.limits.streams == ServerSettings().limits.streams
+    found.check_guarded(said_again=False)
+    alone = read_server_settings(None)
+    assert (alone.host, list(alone.collections), alone.people) == ("127.0.0.1", ["sample"], ())
+    alone.check_guarded(said_again=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"prot": 1}, "prot"),
+        ({"collections": {}}, "collections"),
+        ({"collections": {"../x": "sample"}}, "collections"),
+        ({"people": [{"name": "ann"}]}, "ann has no key_sha256"),
+        ({"people": [{"name": n, "key_sha256": HASH} for n in "ab"]}, "the same key"),
+        (
+            {"people": [{"name": "a", "key_sha256": HASH, "collections": ["none"]}]},
+            "a is given none, which is no collection",
+        ),
+        ({"proxy": {"header": "X-User", "trusted": ["::1"]}}, "nobody whom it could name"),
+        ({"proxy": {"header": "X-User", "trusted": ["all"]}}, "proxy"),
+        ({"limits": {"body_mb": float("nan")}}, "limits.body_mb"),
+    ],
+)
+def test_what_cannot_be_is_named(given: dict[str, Any], named: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        ServerSettings.of(given)
+    assert named in caught.value.what
+
+
+def test_a_key_in_place_of_its_hash_is_not_shown() -> None:
+    with pytest.raises(SettingsError) as caught:
+        ServerSettings.of({"people": [{"name": "ann", "key_sha256": "lexloop-my-secret"}]})
+    assert "my-secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert "--new-key" in caught.value.hint
+
+
+def test_the_file_is_found_where_it_is_named_and_one_that_is_none_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingsError, match="missing"):
+        read_server_settings(tmp_path / "missing")
+    file = tmp_path / "server.toml"
+    for text in ("port = ", "[people]\nname = 'a'", "#" * 1_048_577):
+        file.write_text(text)
+        with pytest.raises(SettingsError, match=r"server\.toml"):
+            read_server_settings(file)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("LEXLOOP_SERVER", raising=False)
+    assert settings_file(None) is None
+    usual = tmp_path / "lexloop" / "server.toml"
+    usual.parent.mkdir()
+    usual.touch()
+    assert settings_file(None) == usual
+    monkeypatch.setenv("LEXLOOP_SERVER", "/elsewhere.toml")
+    assert settings_file(None) == Path("/elsewhere.toml")
+    assert settings_file(Path("named.toml")) == Path("named.toml")
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [("127.8.8.8", True), ("[::1]", True), ("0.0.0.0", False), ("127.0.0.1.example", False)],
+)
+def test_only_this_machine_may_be_served_without_keys(host: str, here: bool) -> None:
+    assert is_loopback(host) is here
+    open_to_all = ServerSettings.of({"host": host, "anyone": True})
+    closed = ServerSettings.of({"host": host})
+    open_to_all.check_guarded(said_again=True)
+    for settings, said in ((open_to_all, False), (closed, True), (closed, False)):
+        if here:
+            settings.check_guarded(said)
+        else:
+            with pytest.raises(SettingsError, match="let in anybody"):
+                settings.check_guarded(said)

@@ -1,0 +1,102 @@
+"""What a server and the commands tell a party is byte for byte the same beside another's files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from servers import as_, client_of, openai_client, person, served, suggested
+from tenants import OTHER_TAG, OTHERS, OWN, OWN_TAG, QUESTIONS, as_file, lasting
+from typer.testing import CliRunner
+
+from lexloop.apps.cli.main import app
+from lexloop_server.settings import ServerSettings
+
+ASKED = QUESTIONS[:5]
+ENTITIES = ("mooring fee", "berth permit", "captain", "moorin fe")
+WORDS = ("mooring", "berth permit", '"the mooring fee"', "section 1", "§ 1-1")
+TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *(("ask", {"question": one}) for one in ASKED[:3]),
+    *(("search", {"query": one, "limit": 9}) for one in ASKED),
+    *(("find_words", {"words": one}) for one in WORDS),
+    *(("related", {"entity": one}) for one in ENTITIES),
+    ("list_documents", {}),
+    ("read_provision", {"document": "act.txt", "provision": "§ 1-1"}),
+    ("read_provision", {"document": "act-2.txt"}),
+    ("diff", {"old": "act.txt", "new": "act-2.txt"}),
+)
+READ = (
+    "documents",
+    "tree?document=act.txt",
+    "tree?document=act-2.txt",
+    "text?document=m.txt",
+    "diff?old=act.txt&new=act-2.txt",
+    "diff?old=act.txt&new=m.txt",
+)
+
+
+def by_http(address: str) -> list[Any]:
+    with client_of(address, "ann") as client:
+        told = [client.post("/ask", json={"question": one}).json() for one in ASKED]
+        found = [client.get(f"/collections/port/{path}") for path in READ]
+        return [
+            *told,
+            suggested(client),
+            *(client.get("/search", params={"q": one}).json() for one in WORDS),
+            *(f"{f.status_code} {f.text}" for f in found),
+        ]
+
+
+def by_openai(address: str) -> list[Any]:
+    told = []
+    with openai_client(address, "key-ann") as client:
+        for question in ASKED:
+            said: Any = [{"role": "user", "content": question}]
+            told.append(client.chat.completions.create(model="lexloop/port", messages=said))
+        return [*(one.model_dump() for one in told), *(m.id for m in client.models.list())]
+
+
+async def by_mcp(address: str) -> list[Any]:
+    async with (
+        httpx.AsyncClient(headers=as_("ann"), timeout=60) as client,
+        streamable_http_client(f"{address}/mcp", http_client=client) as (read, write, _),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        told: list[Any] = [(await session.call_tool(*one)).model_dump(mode="json") for one in TOOLS]
+        return [*told, (await session.list_resources()).model_dump(mode="json")]
+
+
+def by_command(folder: Path) -> list[Any]:
+    told = []
+    for question in ASKED:
+        asked = ["ask", question, "--corpus", str(folder), "--tag", OWN_TAG, "--json", "--trace"]
+        told.append(json.loads(CliRunner().invoke(app, asked).stdout))
+    for entity in ENTITIES:
+        asked = ["graph", "show", entity, "--corpus", str(folder), "--tag", OWN_TAG, "--json"]
+        told.append(CliRunner().invoke(app, asked).output)
+    return told
+
+
+def test_each_way_to_ask_tells_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, found = tmp_path / "port", []
+    folder.mkdir()
+    for stage, documents in (("alone", OWN), ("beside", OTHERS)):
+        for document in documents:
+            (folder / document.name).write_text(as_file(document), "utf-8")
+        if stage == "beside":
+            (folder / "secret.pdf").write_bytes(b"%PDF-1.4 broken")
+        monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / stage))
+        people = [person("ann", tags=[OWN_TAG]), person("bob", tags=[OTHER_TAG])]
+        settings = {"collections": {"port": str(folder)}, "people": people}
+        with served(ServerSettings.of(settings)) as address:
+            told = [by_http(address), by_openai(address), anyio.run(by_mcp, address)]
+        told.append(by_command(folder))
+        found.append([[json.dumps(lasting(one)) for one in way] for way in told])
+    for alone, beside in zip(*found, strict=True):
+        for one, other in zip(alone, beside, strict=True):
+            assert one == other

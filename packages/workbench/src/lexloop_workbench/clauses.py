@@ -1,0 +1,543 @@
+"""Clauses that bind: who shall, may or must not do what, read by the closed words of English.
+
+Modals, conjunctions, prepositions and relative pronouns tell a main clause from what depends on
+it; who acts is told by how a document speaks of them.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from lexloop.documents.structure.references import KIND
+from lexloop.nodes.alignment import AGENT
+from lexloop_workbench.timing import timings
+
+Force = Literal["duty", "right", "prohibition"]
+
+_ADVERB = r"(?:\w+ly |also |then |at all times )?"
+_BE = r"(?:is|are|be|(?:shall|will|must) be)(?: \w+ly)?"
+_FORCES: dict[Force, str] = {
+    "right": rf"(?:(?:shall|will|must) not be|{_BE} not) (?:required|obliged|obligated) to"
+    r"|need not|do(?:es)? not (?:have|need) to"
+    r"|(?:(?:shall|will) )?(?:(?:have|has) no|(?:be|is|are) under no) (?:obligation|duty) to"
+    r"|(?:(?:shall|will) )?(?:have|has) (?:(?:all|the|a|an|its|their|sole|exclusive) ){0,3}"
+    r"(?:right|discretion|option|power)(?: to|, [^,]{1,60}, to|(?= not to\b))"
+    rf"|{_BE} (?:permitted|allowed|free|entitled|authori[sz]ed) to"
+    r"|may, but (?:need|shall) not,"
+    rf"|may(?! {_ADVERB}not\b| have to\b| be \w+ing\b)",
+    "prohibition": rf"(?:shall|must|may|will|can) {_ADVERB}not\b|cannot"
+    r"|(?:(?:shall|will) )?(?:have|has) no (?:authority|right|power) to"
+    rf"|{_BE} not (?:permitted|allowed|authori[sz]ed) to|{_BE} prohibited from",
+    "duty": rf"(?:(?:shall|will) )?(?:have|has) (?:the|an) (?:obligation|duty|responsibility) to"
+    rf"|{_BE} (?:required|obliged|obligated) to"
+    r"|shall|must|will|ha(?:s|ve) to|(?<!the )(?<!a )(?<!any )needs? to|agrees? to"
+    r"|undertakes? to|covenants? to",
+}
+_MODAL = re.compile(
+    "|".join(rf"\b(?P<{force}>{pattern})(?!\w)" for force, pattern in _FORCES.items()),
+    re.IGNORECASE,
+)
+_FRONT = re.compile(
+    r"(?:yes|no$|wherever|\w+ly$|that is|per|in|on|upon|for|after|before|at|by|to|with|without"
+    r"|within|as|during|under|until|once|from"
+    r"|subject to|notwithstanding|except|taking|having|following|prior to|pursuant to|not ?later"
+    r"|no later|no more|provided|save|where|when|whenever|if|unless|while|because|since|although"
+    r"|beginning|upon|regardless|irrespective|besides|only|however|therefore|thereafter|otherwise"
+    r"|in addition|moreover|furthermore|further)\b",
+    re.IGNORECASE,
+)
+_SUBORDINATE = re.compile(
+    r"(?:where|when|whenever|if|unless|that|which|who|whose|whom|while|because|since|although"
+    r"|whether|until|as|provided|so that|how|what)\b",
+    re.IGNORECASE,
+)
+_INNER = re.compile(
+    r"\b(?:(?P<hard>where|when|whenever|if|unless|because|whether|until|how|what|so that|whose"
+    r"|whom|than)|that|which|who)\b",
+    re.IGNORECASE,
+)
+_DETERMINER = r"(?:the|a|an|any|each|every|no|all|both|either|such|this|these|its|his|their|your)"
+_PRONOUN = r"(?:you|we|i|it|they|he|she)"
+_NEW_SUBJECT = re.compile(rf"(?:{_DETERMINER}|{_PRONOUN})\b", re.IGNORECASE)
+_LAST_SUBJECT = re.compile(
+    rf".*\b(?P<last>(?:{_DETERMINER}|{_PRONOUN})\b.*)$", re.IGNORECASE | re.DOTALL
+)
+_JOINED = re.compile(
+    r"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)"
+    rf"(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONJUNCTION = re.compile(r"^(?:and|or|but|nor)\b,?\s*", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:unless|except|provided,? (?:that|however)|(?:only |even )?(?:if|where|when)|whenever"
+    r"|to the extent|in so far as|insofar as|so long as|(?<!only )(?<!for )as long as"
+    r"|(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!not )subject to|without prejudice to"
+    r"|notwithstanding|save (?:that|where|as|for)|on (?:the )?condition that"
+    r"|only (?:after|for|on|upon|with))\b",
+    re.IGNORECASE,
+)
+_SET_IN = re.compile(
+    rf"(?:^|, )(?P<condition>{_CONDITION.pattern}.*?)"
+    r"(?=, (?:within|not? later|at least|prior to|before|by|as (?:an?|the)) |$)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SHORT = 3
+"""The most words of a condition that commas set in: "where feasible"."""
+_OPEN_ENDED = re.compile(r"(?:^|\b(?:and|or|but|that|to))$", re.IGNORECASE)
+_ROLE = re.compile(r"\bas (?P<role>(?:an?|the) [^,]+)", re.IGNORECASE)
+_NO_CONDITION = re.compile(
+    r"(?:\b(?:that|which|who),|\bas|[^,] and"
+    r"|\b(?:determin|decid|assess|verif|check|see|know|ask|evaluat|find)\w*)$"
+    r"|\b(?:area|place|location|site|state|country|room|facility|page|jurisdiction)s?,?$",
+    re.IGNORECASE,
+)
+_POST = re.compile(
+    r"(?<![\s,])[\s,]+(?:of|who|that|which|in|to|for|under|with|whose|whom|from|on|at|by|as|is"
+    r"|are|was|were|has|have|shall|must|may|will|other|acting|referred|not|without|having|within|pursuant"
+    r"|if|where|when|unless|after|before|during|through|upon|involved|concerned|designated"
+    r"|responsible|\(|~)(?!\w).*",
+    re.IGNORECASE,
+)
+_BY = re.compile(
+    r"\b(?P<by>by (?P<who>[^,;.()]+?))(?= (?:to|in|within|at|for|on|under|if|where|when|unless|and"
+    r"|from|as|with|pursuant|through|before|after|of|that|who|upon|or by)\b|[,;.()]|$)"
+)
+_PARTICIPLE = (
+    r"(?:\w+ed|\w+en|made|held|sent|kept|paid|done|shown|drawn|borne|put|set|brought|sought|sold"
+    r"|told|laid|met|given|built|found|left|dealt|spent|lent|read|won)"
+)
+_PASSIVE = re.compile(rf"be {_ADVERB}(?:(?:{_PARTICIPLE}) (?:and|or) )?{_PARTICIPLE}\b", re.I)
+_STATES = re.compile(
+    r"(?:be (?:\w+ly )?(?:deemed|construed|interpreted|considered|governed|understood|regarded"
+    r"|treated|cited|known|called|defined|limited|bound|binding|effective|amended|replaced|null|void)"
+    r"|mean|apply|constitute|affect|prejudice|enter into force|take effect|terminate"
+    r"|survive|remain|prevail|control|inure|continue|expire|commence|begin|end|become|cease"
+    r"|consist|supersede|preclude|accrue|result|come|relate)\b",
+    re.IGNORECASE,
+)
+_DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until|that)\b", re.I)
+_AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
+_PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
+_TRAILING = re.compile(r" (?:also|then|only|always|that|which|who|\w+ly)$")
+_AFTER_VERB = re.compile(
+    r"^(?:(?! who | that | which |\b(?:is|are|was|were) ).)*\b(?:is|are|was|were) "
+    rf".*\band (?={_DETERMINER} )",
+    re.IGNORECASE,
+)
+_COLON = re.compile(r": (?=[A-Z])")
+_NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
+_BESIDE = re.compile(  # "the actions a plan administrator may take"
+    rf"^(?:{_DETERMINER} )?(?:(?!(?:of|in|to|for|under|with|from|on|at|by|and|or)\b)\w+ ){{1,2}}"
+    r"(?:an?|the|you|we|they|it) "
+)
+_NUMBER = re.compile(r"^(?:(?:[A-Z]{0,4}\d{1,3}\.)+(?:[A-Z]?\d{1,3}\.?)*)?(?:\(\w{1,4}\))*\s*")
+_VERB_AND = re.compile(
+    r"(?<!\s)\s+(?:is|are|has|have|does|was|were|hereby)\b"
+    r"(?:(?! who | that | which ).){0,400}\b(?:and|or|,)$",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"(?:no|neither|none)\b(?: of (?:the )?)?", re.IGNORECASE)
+_RELEASED = re.compile(r"(?:not )?be (?:\w+ly |held )*(?:liable|responsible|required|bound)\b")
+_IT = frozenset(("it", "they", "he", "she", "he or she"))
+_ITS_NOUN = re.compile(
+    r"(?:if|when|where|unless|before|after|once)\s+(?P<who>(?:[\w'’-]+ ){0,4}?[\w'’-]+)\s+"
+    r"(?:is|are|was|were|has|have|had|does|do|did|intends?|\w+[^s\W]s|wish|fails?)\b",
+    re.IGNORECASE,
+)
+_NOBODY = re.compile(r"(?:there|this|that|nothing\b.*)$", re.IGNORECASE)
+_SMALL = re.compile(r"(?<![\w-])[a-z]{1,40}(?![\w-])")
+_DOES = frozenset(("right", "told", "acts", "behalf"))
+_AND_OR = re.compile(r"(?:,|(?<!\s))\s+(?:and|or)\s+|,\s+")
+_PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$")
+_RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
+_PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
+_WORDS = r"(?<![\w'-])((?:[\w'-]{1,40} ){0,3}[\w-]{1,40})"
+_SIGNS = {
+    "owns": re.compile(r"(?<![\w-])([A-Za-z-]{1,40})(?:'s|(?<=s)')(?!\w)"),
+    "who": re.compile(r"(?<![\w-])([A-Za-z-]{1,40}),? (?:who|whom)\b"),
+    "by": re.compile(rf"(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
+    "right": re.compile(
+        r"(?<![\w-])([A-Za-z-]{1,40}) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
+        r"|(?:is|are|shall be) (?:required|entitled|obliged|obligated|authori[sz]ed) to"
+        r"|(?:has|have) the right)\b"
+    ),
+    "told": re.compile(
+        rf"\b(?:notif|inform|advis|tell|ask|assist|pay|employ)\w* (?:an?|the|each|any) {_WORDS}",
+        re.IGNORECASE,
+    ),
+    "acts": re.compile(
+        rf"{_WORDS} (?:must|shall|may|will)(?: also| not)? "
+        r"(?:notify|inform|tell|ask|pay|submit|publish|request|decide)\b"
+    ),
+    "called": re.compile(r"[“\"'](?:the )?([A-Z][A-Za-z]{1,40})[”\"']"),
+    "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
+}
+_GRAMMAR = ("shall", "must", "may", "will", "can", "is", "are", "be", "need", "ha")
+_LONGEST = 4_000
+"""Characters of a sentence that are read."""
+_FAR = 12
+"""The most words of a subject in the middle of a sentence."""
+_QUIET = "~"
+
+
+class Clause(NamedTuple):
+    """What one clause says that somebody shall, may or must not do.
+
+    Args:
+        force: None where it only states something, without a modal.
+        who: Who acts, as the clause names them; empty where it does not.
+        what: What of it, in its own words.
+        unless: The conditions and exceptions, each in its own words.
+        fronted: What stands before the subject.
+        said: The whole clause on one line.
+    """
+
+    force: Force | None
+    who: str
+    what: str
+    unless: tuple[str, ...]
+    fronted: str
+    said: str
+
+
+class Actors:
+    """Who acts in a document, told by how it speaks of them: "the operator's", "persons who"."""
+
+    def __init__(self, text: str) -> None:
+        self._signs: dict[str, set[str]] = defaultdict(set)
+        flat = " ".join(text.replace("’", "'").split())
+        self._common = {_head(word) for word in set(_SMALL.findall(flat))}
+        for sign, pattern in _SIGNS.items():
+            for match in pattern.finditer(flat):
+                for one in _AND_OR.split(match[1]):
+                    self._signs[_head(one)].add(sign)
+
+    def acts(self, subject: str) -> bool:
+        """Return whether a subject is somebody who can have a duty or a right."""
+        said = subject.strip()
+        if re.fullmatch(_PRONOUN, said, re.IGNORECASE):
+            return said.lower() in ("you", "we", "i")
+        core = _POST.sub("", f"{said} ").strip()
+        noun = re.match(rf"(?P<noun>.*?\S) (?:\w+ing|{_PARTICIPLE})\b", core)
+        parts = [core, *([noun["noun"]] if noun else [])]
+        return any(self._named(_head(one), one) for part in parts for one in _AND_OR.split(part))
+
+    def _named(self, head: str, said: str) -> bool:
+        if not head or head.endswith("ing") or KIND.fullmatch(head) or head in _PAPERS:
+            return False
+        signs = self._signs.get(head, set())
+        surely = "who" in signs or {"right", "by"} <= signs or ("owns" in signs and signs & _DOES)
+        name = said.isalpha() and said.istitle() and head not in self._common
+        maybe = AGENT.search(head) or _PROPER.search(said) or name
+        return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
+
+
+def _head(phrase: str) -> str:
+    """Return the head noun of a phrase in small letters and in the singular."""
+    core = _POST.sub("", f"{' '.join(phrase.split())} ").strip()
+    last = re.findall(r"\b(?!and\b|or\b)[A-Za-z][\w-]*", core)
+    noun = last[-1].lower() if last and not re.fullmatch(_DETERMINER, last[-1], re.I) else ""
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+
+
+def clauses(sentence: str, actors: Actors) -> Iterator[Clause]:
+    """Yield the clauses of a sentence that bind, in order."""
+    flat = _NUMBER.sub("", " ".join(sentence[:_LONGEST].split()))
+    text = _Text(flat, _hidden(flat))
+    subject = ""
+    for start, stop in _parts(text.hidden):
+        found = [*_mains(text, start, stop, subject)]
+        for number, main in enumerate(found):
+            subject = main.subject.said
+            end = found[number + 1].subject.begin if number + 1 < len(found) else stop
+            made = _clause(text, main, end, actors)
+            if made is not None:
+                yield made
+
+
+class _Text(NamedTuple):
+    """A sentence, and the same with what stands in brackets or quotes masked."""
+
+    flat: str
+    hidden: str
+
+
+class _Subject(NamedTuple):
+    """A subject, what stands in front of it, what is set in behind it, and where it all begins."""
+
+    said: str
+    fronted: str
+    inserted: str
+    begin: int
+
+
+class _Main(NamedTuple):
+    """A main clause up to its modal, and where that ends."""
+
+    force: Force
+    modal: str
+    subject: _Subject
+    after: int
+
+
+def _hidden(text: str) -> str:
+    return re.sub(r"\([^()]*\)|“[^“”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text)
+
+
+def _parts(hidden: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches that semicolons part, each with a modal of its own."""
+    start = 0
+    for match in _PARTS.finditer(hidden):
+        ends = hidden.find(";", match.end())
+        goes_on = _MODAL.search(hidden, match.end(), ends if ends >= 0 else len(hidden))
+        agreed = match.group() != ";"
+        if goes_on and (agreed or _MODAL.search(hidden, start, match.start())):
+            yield start, match.start()
+            start = match.end()
+    yield start, len(hidden)
+
+
+def _mains(text: _Text, start: int, end: int, before: str) -> Iterator[_Main]:
+    """Yield the main clauses of a stretch; ``before`` is the subject of the clause before it."""
+    last: _Main | None = None
+    for match in _MODAL.finditer(text.hidden, start, end):
+        modal = match.group().lower()
+        if last is None:
+            found = _first_subject(text, start, match.start(), before)
+        elif match.start() < last.after:
+            continue
+        else:
+            found = _next_subject(text, match.start(), modal, last)
+        if found is not None:
+            force = next(force for force in _FORCES if match[force])
+            last = _Main(force, modal, found, match.end())
+            yield last
+
+
+def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject | None:
+    """Return the subject of a modal that stands behind it; None where that is no main clause's."""
+    colons = [match.end() for match in _COLON.finditer(text.hidden, start, end)]
+    lead, begin = "", start
+    if colons:
+        lead, start = text.flat[start : colons[-1]].strip(" :"), colons[-1]
+    hidden = text.hidden[start:end]
+    spans = [m.span() for m in re.finditer(r"[^,]*,|[^,]+$", hidden) if m.group().strip()]
+    texts = [hidden[a:b].strip(" ,") for a, b in spans]
+    at = len(texts) - 1
+    while at > 0 and hidden.rstrip().endswith(",") and _FRONT.match(texts[at]):
+        at -= 1
+    bare = _CONJUNCTION.sub("", texts[at]) if texts else ""
+    if not bare:
+        return _Subject(before, "", "", begin) if before and at <= 0 else None
+    if _SUBORDINATE.match(bare if at == 0 else texts[at]) or _within(bare):
+        return None
+    low = start + spans[_lowest(texts, at)][0]
+    high = start + spans[at][1]
+    if _within(text.hidden[low:high].strip(" ,")):
+        return None
+    subject = _CONJUNCTION.sub("", text.flat[low:high].strip(" ,"))
+    subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
+    subject = _NUMBER.sub("", f" {subject}".rpartition(" then ")[2].strip())
+    subject = _AFTER_VERB.sub("", _TRAILING.sub("", subject))
+    fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
+    fronted = ", ".join(filter(None, (lead, _CONJUNCTION.sub("", fronted))))
+    return _without_front(subject, fronted, inserted, begin)
+
+
+def _lowest(texts: list[str], at: int) -> int:
+    """Return which of the stretches between commas a subject begins with that ends with ``at``."""
+    core = texts[at]
+    if at and not _FRONT.match(texts[0]) and not _CONJUNCTION.match(texts[0]):
+        return 0
+    joined = _CONJUNCTION.match(core) or re.search(r"\b(?:and|or)$", texts[max(0, at - 1)])
+    low = at
+    if joined or (re.search(r" (?:and|or) ", core) and not _NEW_SUBJECT.match(core)):
+        while low > 1 and not _FRONT.match(texts[low - 1]):
+            low -= 1
+            listed = joined and _NEW_SUBJECT.match(texts[low - 1])
+            if _NEW_SUBJECT.match(texts[low]) and not listed:
+                break
+    return low
+
+
+def _without_front(said: str, fronted: str, inserted: str, begin: int) -> _Subject | None:
+    """Return a subject without an adjunct that no comma parts from it; None where it is none."""
+    if _FRONT.match(said):
+        tail = _LAST_SUBJECT.match(said)
+        if tail is None:
+            return None
+        fronted = f"{fronted}, {said[: tail.start('last')]}".strip(" ,")
+        said = tail["last"]
+    if _NEVER.search(said) or _BESIDE.match(f"{said} ") or _MODAL.search(said):
+        return None
+    return _Subject(said, fronted, inserted, begin)
+
+
+def _next_subject(text: _Text, end: int, modal: str, last: _Main) -> _Subject | None:
+    """Return the subject of a modal whose clause is joined to the one before it."""
+    start, before = last.after, last.subject
+    comma = text.hidden.rfind(",", start, end)
+    core = text.hidden[max(start, comma + 1) : end]
+    if comma >= 0 and not core.strip():  # "shall name it, shall keep it"; not "..., has to"
+        return before._replace(begin=comma) if modal == last.modal else None
+    joined = _JOINED.match(core.rstrip())
+    if joined is None or _DEPENDS.search(joined["before"]):
+        return None
+    begin = max(start, comma + 1) + len(joined["before"])
+    if joined["subject"] is None:
+        return before._replace(begin=begin, inserted="")
+    said = joined["subject"].strip()
+    if _within(said) or len(said.split()) > _FAR:
+        return None
+    at = end - len(core) + core.rfind(said)
+    return _Subject(text.flat[at:end].strip(" ,"), "", "", begin)
+
+
+def _within(core: str) -> bool:
+    """Return whether a modal behind these words is that of a clause within them."""
+    for inner in _INNER.finditer(core):
+        rest = core[inner.end() :].strip(" ,")
+        if inner["hard"] or not rest or _NEW_SUBJECT.match(rest):
+            return True
+    return False
+
+
+def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None:
+    """Return what a main clause says; None where it binds nobody."""
+    predicate, inserted = _predicate(text, main.after, end)
+    if not predicate or not main.subject.said or _NOBODY.match(main.subject.said):
+        return None
+    subject, modal, predicate, force = _negated(main, predicate)
+    acts = actors.acts(subject)
+    passive = None if _RELEASED.match(predicate) else _PASSIVE.match(predicate)
+    if _says_nothing(main, predicate, acts, passive is not None):
+        return None
+    who = _agent(predicate, passive.end(), actors) if passive else ""
+    who = who or ("" if passive else _actor(subject, acts, main.subject.fronted, actors))
+    denying = force == "right" and re.search(r"not\b|\bno\b", modal) is not None
+    what, unless = _conditions(predicate)
+    if inserted and not _SET_IN.search(inserted) and not timings(inserted):
+        what = f"{inserted}, {what}"
+    if not who or passive:
+        what = f"{subject} {modal} {what.removeprefix('not ') if denying else what}"
+    elif denying and not what.startswith("not "):
+        what = f"{modal} {what}"  # what they need not do
+    outer = (main.subject.fronted, main.subject.inserted, inserted)
+    conditions = [*filter(None, map(_set_in, outer)), *unless]
+    fronted = ", ".join(filter(None, outer))
+    said = text.flat[main.subject.begin : end].strip(" ,;")
+    return Clause(force, who, what, tuple(conditions), fronted, said)
+
+
+def _negated(main: _Main, predicate: str) -> tuple[str, str, str, Force]:
+    """Return subject, modal, predicate and force, once "no", "not" and "neither" are heeded."""
+    subject, modal, force = main.subject.said, main.modal, main.force
+    denied = _NO.match(subject)
+    if force == "duty" and re.match(r"not\b", predicate, re.IGNORECASE):
+        return subject, f"{modal} not", predicate[3:].strip(), "prohibition"
+    if _RELEASED.match(predicate) and (denied or force == "prohibition"):
+        subject = subject[denied.end() :].replace(" nor ", " or ") if denied else subject
+        return subject.strip(), modal, f"not {predicate}", "right"
+    if denied or (force == "right" and re.match(r"neither\b", predicate)):
+        force = "prohibition"
+    return subject, modal, predicate, force
+
+
+def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
+    """Return who acts: the subject, in the role that the clause names, or what "it" stands for."""
+    role = _ROLE.search(fronted)
+    if role and subject.lower() in ("you", "we"):
+        return f"{subject}, as {role['role']}"
+    named = _ITS_NOUN.match(fronted) if subject.lower() in _IT else None
+    if named and actors.acts(named["who"]):
+        return named["who"]
+    return subject if acts else ""
+
+
+def _set_in(said: str) -> str:
+    """Return the condition in what stands outside a predicate; empty where there is none."""
+    found = _SET_IN.search(said)
+    if found is None:
+        return ""
+    first = found["condition"].partition(",")[0]
+    return first if len(first.split()) <= _SHORT else found["condition"]
+
+
+def _predicate(text: _Text, start: int, end: int) -> tuple[str, str]:
+    """Return the predicate from a modal on, and what commas set in between the two."""
+    inserted = ""
+    after = re.match(r"\s*,([^,]+),", text.hidden[start:end])
+    if after and not re.search(r"\b(?:and|or)$", after[1]):
+        inserted = text.flat[start + after.start(1) : start + after.end(1)].strip()
+        start += after.end()
+    predicate = text.flat[start:end].strip(" ,;.:—–")
+    return re.sub(r",? (?:and|or|but|and/or)$", "", predicate), inserted
+
+
+def _agent(predicate: str, verb: int, actors: Actors) -> str:
+    """Return by whom something is done; empty where a passive clause does not say so.
+
+    ``verb`` is where its participle ends.
+    """
+    for match in _BY.finditer(predicate):
+        before = predicate[: match.start()].rstrip()
+        if re.search(r"[,;:]| (?:that|which|who)\b", before):
+            return ""
+        other = len(before) > verb and re.search(rf"\b{_PARTICIPLE}$", before)
+        does = re.match(r"\w+ing\b", match["who"])
+        noun = re.search(r"(?:tion|sion|ment|val|nce)$", before)
+        if not (other or does or noun) and actors.acts(match["who"]):
+            return match["who"]
+    return ""
+
+
+def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> bool:
+    """Return whether a clause binds nobody: it says what a word, a paper or a term is."""
+    head = _head(main.subject.said)
+    own = head in _PAPERS and main.subject.said.lower().split()[:1] in (["this"], ["these"])
+    if own or KIND.fullmatch(head) or head in ("paragraph", "term"):
+        return True
+    if passive:
+        return _STATES.match(predicate) is not None
+    if acts:
+        return False
+    if not main.modal.startswith(_GRAMMAR):
+        return True
+    return (
+        main.modal in ("will", "may")
+        or predicate.lower().startswith("be ")
+        or _STATES.match(predicate) is not None
+    )
+
+
+def _conditions(predicate: str) -> tuple[str, list[str]]:
+    """Return a predicate without its conditions, and these."""
+    hidden = _hidden(predicate)
+    found: list[str] = []
+    kept, at = "", 0
+    for match in _CONDITION.finditer(hidden):
+        if match.start() < at or _NO_CONDITION.search(hidden[: match.start()].rstrip()):
+            continue
+        before = hidden[at : match.start()].rstrip()
+        stop = len(predicate)
+        comma = hidden.find(",", match.end())
+        short = len(hidden[match.start() : comma].split()) <= _SHORT
+        if comma >= 0 and (short or _OPEN_ENDED.search((kept + before).rstrip(" ,"))):
+            stop = comma
+        if (semicolon := hidden.find(";", match.end(), stop)) >= 0:
+            stop = semicolon
+        kept += predicate[at : match.start()].rstrip(" ,") + " "
+        found.append(predicate[match.start() : stop].strip(" ,"))
+        at = min(stop + 1, len(predicate))
+        if stop == len(predicate):
+            break
+    kept += predicate[at:]
+    return " ".join(kept.split()).strip(" ,"), found
+
+
+def is_bare(condition: str) -> bool:
+    """Return whether a condition is only the word that opens it: what it is follows in a list."""
+    return _CONDITION.fullmatch(condition.strip(" ,:—–-")) is not None

@@ -1,0 +1,461 @@
+"""Search for exact words, phrases and provisions in whole documents: every place, in its context.
+
+Unlike the retrieval of passages for an answer it guesses nothing: a document is found where it
+holds all that is sought, and what is counted is there.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from lexloop.core.errors import InputError
+from lexloop.core.folding import folded, plain
+from lexloop.core.running import give_way, heed_deadline
+from lexloop.core.types import At
+from lexloop.documents.structure.lookup import named_places, owns_label
+from lexloop.documents.structure.references import Reference, find_references
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.tokens import STOP_WORDS, UNSPACED, tokenize
+from lexloop.store.naming import documents_named
+from lexloop.store.provisions import Source
+
+if TYPE_CHECKING:
+    from lexloop.store.view import View
+
+LONGEST, _MOST = 1000, 40
+"""Characters of a query, and words and phrases in it."""
+_TOGETHER = 400
+"""Characters within which all that is sought stands together."""
+_GAP, _BEFORE, _BEHIND, _WIDEST = 160, 90, 130, 700
+"""Characters between two places of one passage, on either side of them, and of all of it."""
+_BETWEEN = r"[\W_]{1,8}"
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
+_QUOTED = re.compile(r'(?<!\S)(-?)"([^"]*)"')
+_EXCLUDED = re.compile(r"(?<!\S)-(?=\w)(\S+)")
+_WORD = re.compile(
+    rf"\d+(?:[.,\-–]\d+)+[a-z]?|[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:['’][^\W_]+)?",
+    re.IGNORECASE,
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_SEE = 'Write words, a "phrase in quotes", a provision, or -word for what must not be there.'
+Span = tuple[int, int]
+_Place = tuple[int, int, int]
+"""Which of what is sought, and where it begins and ends."""
+
+
+class Excerpt(BaseModel):
+    """Some places of a text that lie close together; offsets are code points, half-open."""
+
+    start: int = Field(description="Where the quote begins in the text.")
+    end: int
+    quote: str
+    marks: list[Span] = Field(description="What was sought, as spans of the quote.")
+
+
+class Passage(Excerpt):
+    """An excerpt of a provision."""
+
+    section: str = Field(description="The provision's label; empty outside of all.")
+    page: int | None
+    at: At = At()
+
+
+class FoundDocument(BaseModel):
+    """A document that holds all that is sought; passages with most of it come first."""
+
+    collection: str = ""
+    document: str
+    title: str
+    version: str
+    identifier: str
+    places: int = Field(description="How many places of it are what is sought.")
+    passages: list[Passage]
+    more: bool = Field(description="Whether it has further passages.")
+
+
+class Sought(BaseModel):
+    """How a query was read."""
+
+    words: list[str]
+    phrases: list[str]
+    without: list[str]
+    provision: str = Field(description="Empty where none is named.")
+    left_out: list[str] = Field(description="Words that nearly every text has.")
+    any_form: bool
+
+
+class Found(BaseModel):
+    """The documents found from ``first`` on, those where all stands together before others."""
+
+    query: str
+    sought: Sought
+    documents: list[FoundDocument]
+    total: int = Field(description="How many documents are found.")
+    places: int = Field(description="How many places there are in all of them.")
+    first: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, taken apart.
+
+    Args:
+        words: Those sought, in small letters without accents.
+        phrases: Words that are to follow one another.
+        without: Words and phrases that a document must not hold.
+        provision: The words that name one; ``references`` are what they name.
+        left_out: Words that say nothing.
+        any_form: Whether a word is found in its other forms, too.
+    """
+
+    query: str
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    provision: str = ""
+    references: tuple[Reference, ...] = ()
+    left_out: tuple[str, ...] = ()
+    any_form: bool = False
+
+    @classmethod
+    def of(cls, query: str, any_form: bool = False, provisions: bool = True) -> "Asked":
+        """Read a query.
+
+        Args:
+            query: Words, phrases in quotes, provisions, and with "-" what must not be there.
+            any_form: Whether a word is found in its other forms, too.
+            provisions: Whether a provision is looked up, and not sought as words.
+
+        Raises:
+            InputError: It says nothing that can be sought, or is too long.
+        """
+        if len(query) > LONGEST:
+            raise InputError(f"The query has {len(query)} characters.", f"Write up to {LONGEST}.")
+        query = query.encode("utf-8", "replace").decode()
+        text = folded(query).translate(_QUOTES)
+        quoted = _QUOTED.findall(text)
+        rest = _QUOTED.sub(" ", text).replace('"', " ")
+        excluded = _EXCLUDED.findall(rest)
+        rest = _EXCLUDED.sub(" ", rest)
+        references = tuple(find_references(rest)) if provisions else ()
+        named = dict.fromkeys((one.start, one.end) for one in references)
+        provision = " ".join(" ".join(rest[start:end].split()) for start, end in named)
+        for start, end in reversed(named):
+            rest = f"{rest[:start]} {rest[end:]}"
+        terms = [*map(words_in, rest.split())]
+        phrases = [*(words_in(said) for minus, said in quoted if not minus)]
+        said = [" ".join(term) for term in (*terms, *phrases) if len(term) > 1]
+        words = [one for term in (*terms, *phrases) if len(term) == 1 for one in term]
+        idle = [term[0] for term in terms if len(term) == 1 and term[0] in STOP_WORDS]
+        without = [*(said for minus, said in quoted if minus), *excluded]
+        made = cls(
+            query,
+            tuple(dict.fromkeys(one for one in words if one not in idle)),
+            tuple(dict.fromkeys(said)),
+            tuple(dict.fromkeys(filter(None, map(" ".join, map(words_in, without))))),
+            provision,
+            references,
+            tuple(dict.fromkeys(idle)),
+            any_form,
+        )
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        if self.words or self.phrases or self.provision:
+            count = len(self.words) + len(self.phrases) + len(self.without)
+            if count > _MOST:
+                raise InputError(f"The query has {count} words.", f"Seek up to {_MOST} at once.")
+        elif self.left_out:
+            what = f"Nearly every text has {', '.join(self.left_out)}."
+            raise InputError(what, 'Add another word, or write a "phrase in quotes".')
+        elif self.without:
+            raise InputError("The query says only what must not be there.", _SEE)
+        else:
+            raise InputError("The query holds no word.", _SEE)
+
+    def as_text(self) -> "Asked":
+        """Return the same with what names a provision sought as a phrase."""
+        said = " ".join(words_in(self.provision))
+        return replace(self, phrases=(*self.phrases, said), provision="", references=())
+
+    def record(self) -> Sought:
+        """Return how the query was read."""
+        return Sought(
+            words=[*self.words],
+            phrases=[*self.phrases],
+            without=[*self.without],
+            provision=self.provision,
+            left_out=[*self.left_out],
+            any_form=self.any_form,
+        )
+
+    @cached_property
+    def _finders(self) -> "list[Callable[[str], Iterator[Span]]]":
+        return [finder(said, self.any_form) for said in (*self.words, *self.phrases)]
+
+    @cached_property
+    def _refusing(self) -> "list[Callable[[str], Iterator[Span]]]":
+        return [finder(said, self.any_form) for said in self.without]
+
+    @cached_property
+    def rare(self) -> list[str]:
+        """The words that a document must hold by which an index knows it."""
+        # behind a number an index may take a letter for a part of it: "4.2(b)"
+        phrases = (said for said in self.phrases if not any(map(str.isdigit, said)))
+        every = " ".join((*self.words, *phrases)).split()
+        return [word for word in dict.fromkeys(every) if word.isalpha() and word not in STOP_WORDS]
+
+    def places(self, text: str, inside: Sequence[Span] | None = None) -> list[_Place]:
+        """Return the places of all that is sought, in order; none where any of it is missing.
+
+        Args:
+            text: A document's text, as ``plain`` gives it.
+            inside: The spans of the provisions in which it is sought; None for everywhere. Where
+                nothing else is sought they are the places, of no length.
+        """
+        if any(next(found(text), None) for found in self._refusing):
+            return []
+        if not self._finders:
+            return [(number, start, start) for number, (start, _) in enumerate(inside or ())]
+        every: list[list[_Place]] = []
+        for number, found in enumerate(self._finders):
+            spans = found(text)
+            own = [(number, *one) for one in spans if inside is None or _lies_in(one, inside)]
+            if not own:
+                return []
+            every.append(own)
+        return sorted({one[1:]: one for one in merge(*every)}.values(), key=lambda one: one[1:])
+
+
+def words_in(said: str) -> list[str]:
+    """Return the words of a text as they are compared."""
+    return _WORD.findall(plain(said))
+
+
+def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]:
+    """Return what finds a word or a phrase in a text that is ``plain``, as whole words."""
+    unspaced = [_UNSPACED.match(letter) is not None for letter in (said[0], said[-1])]
+    stem = tokenize(said) if any_form and said.isalpha() and not any(unspaced) else []
+    if stem:
+        begins = re.escape(plain(stem[0])[: max(1, len(stem[0]) - 1)])
+        form = re.compile(rf"{begins}(?<![^\W_]{begins})[^\W_]*")
+        return lambda text: (m.span() for m in form.finditer(text) if tokenize(m[0]) == stem)
+    first, *others = map(_written, said.split(" "))
+    number = rf"(?<!\d[.,\-–]{first})" if said[0].isdigit() else ""
+    tail = r"(?![.,\-–]\d)" if said[-1].isdigit() else ""
+    own = r"(?!['’](?!s(?![^\W_]))[^\W_])"
+    alone = rf"{first}(?<![^\W_]{first})(?<![^\W_]['’]{first}){number}"
+    # where no blanks part words, one begins and ends anywhere
+    begins = first if unspaced[0] else alone
+    ends = "" if unspaced[1] else rf"(?![^\W_]){own}{tail}"
+    pattern = re.compile(rf"{_BETWEEN.join([begins, *others])}{ends}")
+    return lambda text: (m.span() for m in pattern.finditer(text))
+
+
+def _written(word: str) -> str:
+    return re.sub("['’]", "['’]", re.escape(word))
+
+
+def _lies_in(span: Span, inside: Sequence[Span]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in inside)
+
+
+class _Match(NamedTuple):
+    """A document that is found, and the provisions that are sought in it; in order as shown."""
+
+    apart: bool
+    fewer: int
+    collection: str
+    document: str
+    provisions: tuple[int, ...] | None
+
+
+def search(
+    views: "Mapping[str, View]",
+    asked: Asked,
+    *,
+    documents: Sequence[str] = (),
+    first: int = 0,
+    limit: int = 20,
+    passages: int = 3,
+) -> Found:
+    """Return the documents that hold all that is sought.
+
+    A provision that no document has is sought as a phrase.
+
+    Args:
+        views: What is searched, by collection; one may be called "".
+        asked: What is sought.
+        documents: The only ones that are searched, by name or the end of it; none for all.
+        first: How many documents are left out before those that are shown.
+        limit: The most documents.
+        passages: The most passages of each.
+
+    Raises:
+        InputError: There is no such document in any collection.
+    """
+    chosen: Mapping[str, Sequence[str]] = {name: view.documents for name, view in views.items()}
+    if documents:
+        chosen = documents_named(chosen, documents)
+    matches = [*_matches(views, asked, chosen)]
+    if asked.references and not matches:
+        asked = asked.as_text()
+        matches = [*_matches(views, asked, chosen)]
+    matches.sort()
+    return Found(
+        query=asked.query,
+        sought=asked.record(),
+        documents=[
+            _document(one, views[one.collection], asked, passages)
+            for one in matches[first : first + limit]
+        ],
+        total=len(matches),
+        places=-sum(one.fewer for one in matches),
+        first=first,
+    )
+
+
+def _matches(
+    views: "Mapping[str, View]", asked: Asked, chosen: Mapping[str, Sequence[str]]
+) -> Iterator[_Match]:
+    """Yield the documents that are found."""
+    for name, documents in chosen.items():
+        yield from _matches_of(name, views[name], asked, {*documents})
+
+
+def _matches_of(collection: str, view: "View", asked: Asked, allowed: Set[str]) -> Iterator[_Match]:
+    names = [name for name in view.having(asked.rare) if name in allowed]
+    provisions = _provisions(view, asked) if asked.references else None
+    if provisions is not None:
+        names = [name for name in names if name in provisions]
+        if not (asked.words or asked.phrases or asked.without):
+            for name in names:  # an index knows where they are, so that no text is read
+                yield _Match(False, -len(provisions[name]), collection, name, provisions[name])
+            return
+    for name, text in zip(names, view.texts_of(names), strict=True):
+        give_way()
+        heed_deadline("while documents were searched")
+        at = None if provisions is None else provisions[name]
+        tree = None if at is None else view.tree_of(name)
+        if places := asked.places(plain(text), _spans(tree, at)):
+            apart = _least(places, len({one[0] for one in places})) > _TOGETHER
+            yield _Match(apart, -len(places), collection, name, at)
+
+
+def _provisions(view: "View", asked: Asked) -> dict[str, tuple[int, ...]]:
+    """Return the places of the provisions that are sought, by their documents.
+
+    An index knows most by their numbers alone. Those that it does not know are looked for in the
+    trees of few documents, which read a number in other ways, too.
+    """
+    ranges = any(one.last or one.here for one in asked.references)
+    placed = {} if ranges else view.placed(asked.references)
+    every = len({one.steps for one in asked.references})
+    found = {name: tuple(at) for name, at in placed.items() if len(at) >= every}
+    if not found:
+        for name in view.holding(asked.references, []):
+            tree = view.tree_of(name)
+            if tree is not None and (at := named_places(tree, asked.provision)):
+                found[name] = tuple(at)
+    return found
+
+
+def _spans(tree: Tree | None, at: Sequence[int] | None) -> list[Span] | None:
+    """Return the spans of units; None where everything is meant."""
+    if tree is None or at is None:
+        return None
+    return [(tree.units[place].start, tree.units[place].end) for place in at]
+
+
+def _least(places: Sequence[_Place], kinds: int) -> int:
+    """Return the characters of the shortest stretch that holds a place of each kind."""
+    best, first = places[-1][2] - places[0][1], 0
+    held: dict[int, int] = {}
+    for number, _, end in places:
+        held[number] = held.get(number, 0) + 1
+        while len(held) == kinds:
+            best = min(best, end - places[first][1])
+            gone = places[first][0]
+            held[gone] -= 1
+            if not held[gone]:
+                del held[gone]
+            first += 1
+    return best
+
+
+def _document(match: _Match, view: "View", asked: Asked, most: int) -> FoundDocument:
+    source = Source.of(view, match.document)
+    text = plain(source.text)
+    places = asked.places(text, _spans(source.tree, match.provisions))
+    groups = together(places, lambda at: _unit(source, at))
+    known = view.metadata([match.document])[match.document]
+    return FoundDocument(
+        collection=match.collection,
+        document=match.document,
+        title=view.titles[match.document],
+        version=known.version,
+        identifier=known.identifier,
+        places=-match.fewer,
+        passages=[_passage(source, held) for held in groups[:most]],
+        more=len(groups) > most,
+    )
+
+
+def excerpts(text: str, asked: Asked, most: int = 3) -> list[Excerpt]:
+    """Return the first excerpts of a text that holds all that is sought; none where it does not."""
+    groups = together(asked.places(plain(text)), lambda _: 0)
+    return [excerpt(text, held, (0, len(text))) for held in groups[:most]]
+
+
+def together(places: Sequence[_Place], unit: Callable[[int], int]) -> list[list[_Place]]:
+    """Return places in groups that lie close together in one unit, those with most kinds first."""
+    groups: list[list[_Place]] = []
+    for one in places:
+        held = groups[-1] if groups else []
+        near = held and one[1] - held[-1][2] <= _GAP and one[2] - held[0][1] <= _WIDEST
+        if near and unit(one[1]) == unit(held[0][1]):
+            held.append(one)
+        else:
+            groups.append([one])
+    return sorted(groups, key=lambda held: -len({number for number, *_ in held}))
+
+
+def _unit(source: Source, offset: int) -> int:
+    """Return the place of the nearest unit around an offset with a label of its own; or -1."""
+    place = source.tree.at(offset)
+    while place >= 0 and not owns_label(source.tree, place):
+        place = source.tree.units[place].parent
+    return place
+
+
+def _passage(source: Source, held: Sequence[_Place]) -> Passage:
+    first = held[0][1]
+    place = _unit(source, first)
+    unit = source.tree.units[place] if place >= 0 else None
+    within = (unit.start, unit.end) if unit else (0, len(source.text))
+    return Passage(
+        **excerpt(source.text, held, within).model_dump(),
+        section=unit.label if unit else "",
+        **source.where(first, held[0][2]),
+    )
+
+
+def excerpt(text: str, held: Sequence[_Place], within: Span) -> Excerpt:
+    """Return the text around places, cut between words and at the ends of a span."""
+    first, last = held[0][1], max(end for _, _, end in held)
+    behind = _BEHIND if first < last else _BEFORE + 2 * _BEHIND
+    start, end = max(within[0], first - _BEFORE), min(max(within[1], last), last + behind)
+    if within[0] < start:
+        start = next((at for at in range(start, first) if text[at - 1].isspace()), first)
+    if end < len(text):
+        end = next((at for at in range(end, last, -1) if text[at].isspace()), end)
+    quote = text[start:end].rstrip()
+    start += len(quote) - len(quote.lstrip())
+    marks = [(one - start, other - start) for _, one, other in held if one < other]
+    return Excerpt(start=start, end=start + len(quote.lstrip()), quote=quote.lstrip(), marks=marks)

@@ -1,0 +1,319 @@
+"""A cell: one question asked of one document, cut to a short answer with its source.
+
+Whether a document says something at all is harder to tell than in a collection, where others say
+it: every document has something near any question. So the loop's own probability that its answer
+answers is weighed together with how near the statement that is shown is to the question or, if its
+list has one, to a clause that would answer it, and with what the reader makes of it. The statement
+is chosen by both among those that the loop cites and the nearest.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lexloop.core.errors import LexloopError
+from lexloop.core.folding import folded
+from lexloop.core.metadata import Filters
+from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk, Citation, Passage
+from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.languages import NOT_ANSWERED, mismatch
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.context import Context
+from lexloop.nodes.generate.quoting import cite
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.reading import Stated, reads
+from lexloop.nodes.weights import load_weights
+from lexloop.store.view import Collection, View
+from lexloop_workbench.table.checklist import Question
+from lexloop_workbench.table.record import Cell, State
+
+if TYPE_CHECKING:
+    from lexloop.graph.resources import Resources
+
+
+class Marks(NamedTuple):
+    """The least probability of a cell that says something, and of one that says it as such."""
+
+    said: float
+    stated: float
+
+
+MARKS = {"asked": Marks(0.25, 0.5), "worded": Marks(0.24, 0.5)}
+"""Of questions alone and of those with model clauses. By the least, .88 of what is not there is
+told so on contracts that weights are fitted on; what is stated is more likely right than not."""
+_NEAREST, _MOST_CITED = 2, 5
+_READ = 0.12
+"""What the reader's log-odds count beside a cosine and a MaxSim, in choosing what is shown."""
+_LEAST_WORDS = 5
+"""The least words of a statement that is shown though the loop does not cite it."""
+_SHORT = 320
+_WEIGHTS = "judges/cell.json"
+
+
+@dataclass(frozen=True)
+class CellFeatures:
+    """The features of a statement that answers; about in [0, 1]."""
+
+    answers: float  # the loop's probability that its answer answers; 0 of an abstention
+    abstained: float  # whether it gave none
+    nearest: float  # the cosine of the statement with the question, or with a model clause
+    tokens: float  # the MaxSim of its chunk with it; the same cosine without token vectors
+    read: float  # a fifth of the log-odds by which the reader finds that it answers
+
+
+def probability_stated(features: CellFeatures, worded: bool) -> float:
+    """Return how likely a document's statement is to answer, in [0, 1].
+
+    Args:
+        features: Read off the document.
+        worded: Whether the question has model clauses, which a statement comes nearer to.
+    """
+    weights = load_weights(_WEIGHTS, _part(worded), CellFeatures)
+    return weights.probability(astuple(features))
+
+
+def _part(worded: bool) -> str:
+    return "worded" if worded else "asked"
+
+
+class TableAsker:
+    """Asks questions of single documents of a collection.
+
+    Args:
+        resources: Open the documents and the models.
+        settings: Those that questions are answered with, the corpus among them.
+
+    Raises:
+        LexloopError: The documents or a model cannot be used.
+    """
+
+    def __init__(self, resources: "Resources", settings: Settings) -> None:
+        self.settings = settings
+        self._resources = resources
+        self._collection: Collection = resources.collection(settings)[0]
+        self.view: View = self._collection.seen_by(Filters.of(settings))
+        self._graph = build_graph(_as_brought)
+        self._whole = resources.over(settings, self._collection)
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """The documents in order, each with the fingerprint of the file that it is of."""
+        found = {name: self.view.source_of(name) for name in self.view.documents}
+        return {name: source[1] if source else "" for name, source in found.items()}
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the documents."""
+        return self.view.titles
+
+    def refuses(self, question: str) -> bool:
+        """Return whether no document is asked such a question: it is an order, or obscene."""
+        return self._whole.guard.refuses(question, question, ())
+
+    def of(self, document: str) -> "DocumentAsker":
+        """Return what asks a document.
+
+        Raises:
+            NotFoundError: It is not there any more.
+        """
+        alone = self.settings.changed(**{"access.only": (document,)})
+        view = self._collection.seen_by(Filters.of(alone))
+        context = self._resources.over(alone, self._collection)
+        return DocumentAsker(document, view, context, self._graph)
+
+
+def _as_brought(context: Any, _: str | None) -> Context:
+    """Return the context that a run brings: that of the one document that it asks."""
+    assert isinstance(context, Context)
+    return context
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a question found in a document, before it is decided what that is worth.
+
+    ``cited`` are the loop's own citations, ``quoted`` the statements that may answer, the likeliest
+    first; the features are of that.
+    """
+
+    features: CellFeatures
+    answer: str
+    cited: list[Citation]
+    quoted: list[Citation]
+    by_model: bool
+    passed: bool
+
+
+class DocumentAsker:
+    """Asks one document; what its questions share is read once.
+
+    Args:
+        document: Its name.
+        view: Of it alone.
+        context: Over that view.
+        graph: Answers questions by a context that its runs bring.
+    """
+
+    def __init__(self, document: str, view: View, context: Context, graph: Lexloop) -> None:
+        self._document, self._view, self._context, self._graph = document, view, context, graph
+
+    @cached_property
+    def _statements(self) -> tuple[list[tuple[Chunk, Statement]], Vectors]:
+        """Its statements without points of their own, each with its chunk, and their vectors."""
+        kept: list[tuple[Chunk, Statement]] = []
+        rows: list[Vectors] = []
+        for chunk in self._view.every_chunk():
+            said, vectors = self._view.statements(chunk["id"])
+            for one, vector in zip(said, vectors, strict=True):
+                if not one.points:
+                    kept.append((chunk, one))
+                    rows.append(vector)
+        return kept, np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+
+    def ask(self, question: Question) -> Cell:
+        """Return the cell of a question; what fails in it is told by its state."""
+        cell = Cell(document=self._document, question=question.id, state="failed")
+        if why := self._untranslated(question.question):
+            return cell.model_copy(update={"state": "refused", "reason": why})
+        try:
+            found = self.found(question)
+        except LexloopError as error:
+            return cell.model_copy(update={"reason": str(error)})
+        return _decided(cell, found, question)
+
+    def _untranslated(self, question: str) -> str:
+        """Return why a question is not asked whose language the document does not have."""
+        language = self._view.other_language(question)
+        if not language or self._context.rewriter.translates:
+            return ""
+        return f"{mismatch(language, self._view.languages())} {NOT_ANSWERED}"
+
+    def found(self, question: Question) -> Found:
+        """Return what a question finds.
+
+        Raises:
+            LexloopError: It cannot be asked.
+        """
+        brought: Any = self._context  # which `_as_brought` hands to the nodes
+        state = self._graph.invoke({"question": question.question}, context=brought)
+        abstained, answers = state["abstained"], state["evaluation"].get("answers")
+        own = [one for one in state["citations"] if one["document"] == self._document]
+        cited = own if state["evaluation"]["citations_verified"] else []
+        quoted, (nearest, tokens, read) = self._quoted(question, cited)
+        return Found(
+            features=CellFeatures(
+                answers=0.0 if abstained else 1.0 if answers is None else answers,
+                abstained=float(abstained),
+                nearest=nearest,
+                tokens=tokens,
+                read=read,
+            ),
+            answer=without_markers(state["answer"]) if not abstained else "",
+            cited=cited,
+            quoted=quoted,
+            by_model=bool(self._context.generator.instructions) and not state["degraded"],
+            passed=state["evaluation"]["passed"],
+        )
+
+    def _quoted(
+        self, question: Question, cited: Sequence[Citation]
+    ) -> tuple[list[Citation], tuple[float, float, float]]:
+        """Return the statements that may answer, the likeliest first, and three of its features."""
+        kept, vectors = self._statements
+        if not kept:
+            return [*cited], (0.0, 0.0, 0.0)
+        near, tokens = self._near(vectors, question.like or (question.question,))
+        held = np.array([any(_meet(one, said) for one in cited) for _, said in kept])
+        long = np.array([len(said.own.split()) >= _LEAST_WORDS for _, said in kept])
+        close = np.where(held | long, near + tokens, -1.0)
+        stated = [Stated(self._document, said, said.text) for _, said in kept]
+        # what the loop cites is read first
+        scores = (close + held).astype(np.float32)
+        read = reads(question.question, stated, scores, self._view).answers
+        best = np.argsort(-(close + _READ * read), kind="stable").tolist()
+        quoted = [self._cited(*kept[at]) for at in best[:_MOST_CITED]]
+        top = best[0]
+        return quoted, (max(0.0, float(near[top])), float(tokens[top]), float(read[top]) / 5)
+
+    def _near(self, vectors: Vectors, like: Sequence[str]) -> tuple[Vectors, Vectors]:
+        """Return the best cosine of each statement with some texts, and its chunk's best MaxSim."""
+        texts = [folded(one) for one in like]
+        cosines: Vectors = (vectors @ self._view.embed(texts).T).max(axis=1)
+        of = [chunk["id"] for chunk, _ in self._statements[0]]
+        chunks = {id: at for at, id in enumerate(dict.fromkeys(of))}
+        found = [self._view.closeness(one, [*chunks]) for one in texts]
+        close = [one.mean(axis=0) for one in found if one is not None]
+        if not close:
+            return cosines, cosines
+        return cosines, np.max(close, axis=0)[[chunks[id] for id in of]]
+
+    def _cited(self, chunk: Chunk, said: Statement) -> Citation:
+        citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [said], 1)
+        place = self._document, citation["start"], citation["end"]
+        if at := self._view.at(*place):
+            citation["at"] = at
+        if span := self._view.in_file(*place):
+            citation["in_file"] = [*span]
+        if (sure := self._view.read_from_picture(*place)) is not None:
+            citation["read_from_picture"] = sure
+        return citation
+
+
+def _decided(cell: Cell, found: Found, question: Question) -> Cell:
+    """Return the cell that something found comes to."""
+    if found.by_model:
+        # what a model wrote of its passages stands alone; its judge has passed it or not
+        state: State = "not stated" if not found.cited else "stated" if found.passed else "in part"
+        probability = None if found.features.abstained else found.features.answers
+        cited = found.cited if found.cited else found.quoted[:_NEAREST]
+        said = found.answer
+    else:
+        probability = probability_stated(found.features, bool(question.like))
+        least = MARKS[_part(bool(question.like))]
+        state = "stated" if probability >= least.stated else "in part"
+        state = state if probability >= least.said else "not stated"
+        cited = [*_apart(found.quoted)]
+        said = _statement(cited[0]) if cited else ""
+        state = state if cited else "not stated"
+    numbered: list[Citation] = [{**one, "n": n} for n, one in enumerate(cited, 1)]
+    there = state != "not stated"
+    quoted = " ".join(map(_statement, numbered[:1])) if there else ""
+    return cell.model_copy(
+        update={
+            "state": state,
+            "answer": _short(said) if there else "",
+            "probability": None if probability is None else round(probability, 4),
+            # of what may be said in part a person has to judge
+            "deviation": "" if state == "in part" else question.deviation(there, quoted),
+            "citations": numbered if there else numbered[:_NEAREST],
+        }
+    )
+
+
+def _apart(citations: Sequence[Citation]) -> Iterator[Citation]:
+    """Yield citations, but none of what one before it has quoted."""
+    known: list[Citation] = []
+    for one in citations:
+        if not any(held["start"] < one["end"] and one["start"] < held["end"] for held in known):
+            known.append(one)
+            yield one
+
+
+def _meet(citation: Citation, said: Statement) -> bool:
+    """Return whether a quote holds words of a statement."""
+    return citation["start"] < said.end and said.start < citation["end"]
+
+
+def _statement(citation: Citation) -> str:
+    """Return a quote behind the words that it completes."""
+    return " ".join(f"{citation.get('lead', '')} {citation['quote']}".split())
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1].rsplit(' ', 1)[0]} …"

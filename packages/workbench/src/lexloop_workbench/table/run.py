@@ -1,0 +1,207 @@
+"""A table is filled: what is not done yet is asked, document by document, several at a time."""
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from importlib.metadata import version
+from itertools import islice
+from typing import Protocol
+
+from lexloop.core.errors import LexloopError
+from lexloop.core.running import give_way
+from lexloop.core.settings import Settings
+from lexloop.models.embedding import usable_processors
+from lexloop_workbench.table.checklist import Checklist, Question
+from lexloop_workbench.table.record import Cell
+from lexloop_workbench.table.store import VERSION, Progress, TableStore
+
+Count = Callable[[int, int], None]
+"""Told how many cells are done, and of how many."""
+_BY_MODEL = 4
+"""Documents that are asked at a time where a model answers."""
+_LEFT_OUT = ("deadline_s", "max_cost", "retention")
+"""Settings that change no answer, and may be others in the next run."""
+REFUSED = "It is an order to the assistant, or on no subject of documents: nothing was asked."
+
+
+class Asker(Protocol):
+    """What asks single documents."""
+
+    settings: Settings
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """The documents in order, each with the fingerprint of the file that it is of."""
+        ...
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the documents."""
+        ...
+
+    def refuses(self, question: str) -> bool:
+        """Return whether no document is asked such a question."""
+        ...
+
+    def of(self, document: str) -> "OfDocument":
+        """Return what asks a document."""
+        ...
+
+
+class OfDocument(Protocol):
+    """What asks one document."""
+
+    def ask(self, question: Question) -> Cell:
+        """Return the cell of a question."""
+        ...
+
+
+def fill(
+    store: TableStore,
+    asker: Asker,
+    *,
+    checklist: Checklist | None = None,
+    count: Count = lambda *_: None,
+    stop: threading.Event | None = None,
+    workers: int | None = None,
+) -> Progress:
+    """Ask what a table does not hold: of new and changed documents, other questions, what failed.
+
+    Args:
+        store: The table; each cell is kept in it before the next one of its document is asked.
+        asker: Asks.
+        checklist: What it asks from now on; None for what it asked before.
+        count: Told how far it is, by whatever thread.
+        stop: Once set, nothing more is asked.
+        workers: How many documents are asked at a time; None for as many as there are processors,
+            or four where a model answers.
+
+    Returns:
+        How far the table is then.
+
+    Raises:
+        ConflictError: Another run fills it.
+        LexloopError: The documents or the file cannot be used.
+    """
+    with store.filling():
+        if checklist is not None:
+            store.ask_for(checklist)
+        documents = asker.documents
+        store.plan(documents, asker.titles)
+        left = _left(store, asker, documents)
+        total = len(documents) * len(store.info.checklist.questions)
+        told = _Told(count, total - sum(len(asked) for _, asked in left), total)
+        stop = stop or threading.Event()
+        by_model = asker.settings.model.name is not None
+        workers = workers or (_BY_MODEL if by_model else usable_processors())
+
+        def ask_all(document: str, asked: Sequence[tuple[Question, str]]) -> None:
+            of: OfDocument | None = None
+            for question, key in asked:
+                give_way()
+                if stop.is_set():
+                    return
+                try:
+                    of = of or asker.of(document)
+                    cell = of.ask(question)
+                except LexloopError as error:
+                    cell = Cell(
+                        document=document, question=question.id, state="failed", reason=str(error)
+                    )
+                store.put(cell, key)
+                told.one_more()
+
+        _at_once(workers, ask_all, left, stop)
+        return store.progress()
+
+
+def _at_once(
+    workers: int,
+    ask_all: Callable[[str, Sequence[tuple[Question, str]]], None],
+    left: Iterable[tuple[str, list[tuple[Question, str]]]],
+    stop: threading.Event,
+) -> None:
+    """Ask some documents at a time; the first error that is no cell's ends all."""
+    waiting = iter(left)
+    with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-table") as pool:
+
+        def begin(document: str, asked: list[tuple[Question, str]]) -> Future[None]:
+            return pool.submit(copy_context().run, ask_all, document, asked)
+
+        doing = {begin(*one) for one in islice(waiting, workers)}
+        try:
+            while doing:
+                done, doing = wait(doing, return_when=FIRST_COMPLETED)
+                for one in done:
+                    one.result()
+                if not stop.is_set():
+                    doing |= {begin(*one) for one in islice(waiting, len(done))}
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _left(
+    store: TableStore, asker: Asker, documents: dict[str, str]
+) -> list[tuple[str, list[tuple[Question, str]]]]:
+    """Return what is to be asked of each document; questions that are refused are answered here."""
+    held, questions = store.keys(), store.info.checklist.questions
+    shape = settings_key(asker.settings)
+    refused = {one.id for one in questions if asker.refuses(one.question)}
+    found = []
+    for document, fingerprint in documents.items():
+        asked = []
+        for question in questions:
+            key = key_of(fingerprint, question, shape)
+            if held.get((document, question.id)) == key:
+                continue
+            if question.id in refused:
+                cell = Cell(
+                    document=document, question=question.id, state="refused", reason=REFUSED
+                )
+                store.put(cell, key)
+            else:
+                asked.append((question, key))
+        if asked:
+            found.append((document, asked))
+    return found
+
+
+def settings_key(settings: Settings) -> str:
+    """Return what tells settings apart that may answer otherwise."""
+    told = {name: one for name, one in settings.flat().items() if not name.startswith(_LEFT_OUT)}
+    return json.dumps({**told, "corpus": ""}, sort_keys=True, default=str)
+
+
+def key_of(fingerprint: str, question: Question, settings: str) -> str:
+    """Return what a cell was made of: it is asked again where one of these is another.
+
+    Args:
+        fingerprint: Of the document's file.
+        question: With its playbook.
+        settings: See ``settings_key``.
+    """
+    parts = [fingerprint, question.model_dump_json(), settings, str(VERSION), version("lexloop")]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+class _Told:
+    """Counts what is done, for whoever watches, some times a second."""
+
+    def __init__(self, count: Count, done: int, total: int) -> None:
+        self._count, self._done, self._total = count, done, total
+        self._lock, self._at = threading.Lock(), 0.0
+        count(done, total)
+
+    def one_more(self) -> None:
+        """Count one more cell."""
+        with self._lock:
+            self._done += 1
+            now = time.monotonic()
+            if self._done == self._total or now - self._at >= 0.1:
+                self._at = now
+                self._count(self._done, self._total)

@@ -1,0 +1,162 @@
+"""Who shall, may or must not do what, unless what: read off one sentence."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop_workbench.clauses import Actors, Clause, clauses
+
+ACTORS = Actors(
+    "The keeper's boats. Persons who sail. Notify the owner. The Harbour Office's staff decide, "
+    "and the Harbour Office may request more. The Harbour Office agrees."
+)
+
+
+def read(sentence: str) -> list[Clause]:
+    return [*clauses(sentence, ACTORS)]
+
+
+def told(sentence: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
+    return [(one.force, one.who, one.what, one.unless) for one in read(sentence)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "force", "who", "what", "unless"),
+    [
+        ("The owner must paint the hull.", "duty", "The owner", "paint the hull", ()),
+        ("An owner is required to pay.", "duty", "An owner", "pay", ()),
+        ("The owner may sell the boat.", "right", "The owner", "sell the boat", ()),
+        ("The owner is entitled to a berth.", "right", "The owner", "a berth", ()),
+        ("The owner need not ask.", "right", "The owner", "need not ask", ()),
+        ("The owner may, but need not, ask.", "right", "The owner", "may, but need not, ask", ()),
+        ("The owner shall have the power to refuse.", "right", "The owner", "refuse", ()),
+        ("The owner has power to refuse.", "right", "The owner", "refuse", ()),
+        ("The owner shall not dump oil.", "prohibition", "The owner", "dump oil", ()),
+        ("The owner must not later hide it.", "prohibition", "The owner", "later hide it", ()),
+        ("No owner may dump oil.", "prohibition", "No owner", "dump oil", ()),
+        ("The owner is prohibited from fishing.", "prohibition", "The owner", "fishing", ()),
+        (
+            "The owner shall not be liable for wrecks.",
+            "right",
+            "The owner",
+            "not be liable for wrecks",
+            (),
+        ),
+        ("You must, as a rule, wait.", "duty", "You", "as a rule, wait", ()),
+        ("As the owner, you must wait.", "duty", "you, as the owner", "wait", ()),
+        (
+            "If the owner sells a boat, it must tell the Harbour Office.",
+            "duty",
+            "the owner",
+            "tell the Harbour Office",
+            ("If the owner sells a boat",),
+        ),
+        (
+            "The owner must tell the crew unless the crew knows.",
+            "duty",
+            "The owner",
+            "tell the crew",
+            ("unless the crew knows",),
+        ),
+        (
+            "The owner must, where feasible, paint the hull.",
+            "duty",
+            "The owner",
+            "paint the hull",
+            ("where feasible",),
+        ),
+        (
+            "The owner, where feasible, must paint the hull.",
+            "duty",
+            "The owner",
+            "paint the hull",
+            ("where feasible",),
+        ),
+        (
+            "The owner must decide if the hull is dry.",
+            "duty",
+            "The owner",
+            "decide if the hull is dry",
+            (),
+        ),
+        ("Yes, the owner may paint it.", "right", "the owner", "paint it", ()),
+        (
+            "Where a boat sinks, the keeper, the owner, and the Harbour Office must meet.",
+            "duty",
+            "the keeper, the owner, and the Harbour Office",
+            "meet",
+            ("Where a boat sinks",),
+        ),
+        (
+            "Persons who sail at night must carry a lamp.",
+            "duty",
+            "Persons who sail at night",
+            "carry a lamp",
+            (),
+        ),
+    ],
+)
+def test_a_clause(sentence: str, force: str, who: str, what: str, unless: tuple[str, ...]) -> None:
+    assert told(sentence) == [(force, who, what, unless)]
+
+
+def test_who_is_named_in_a_passive_by_its_agent_alone() -> None:
+    (by_owner,) = read("The hull must be painted by the owner in May.")
+    assert by_owner.who == "the owner"
+    assert by_owner.what == "The hull must be painted by the owner in May"
+    for sentence in (
+        "The hull must be painted by hand.",
+        "The owner must be informed of it.",
+        "The lamp must be kept for inspection by the owner.",
+    ):
+        assert [one.who for one in read(sentence)] == [""]
+
+
+def test_what_does_not_act_is_no_actor() -> None:
+    (one,) = read("The notice must name the boat.")
+    assert (one.who, one.what) == ("", "The notice must name the boat")
+
+
+def test_clauses_that_are_joined_have_one_subject_and_own_forces() -> None:
+    found = told("The owner must name the boat, and may sell it, but the keeper shall not use it.")
+    assert [(force, who, what) for force, who, what, _ in found] == [
+        ("duty", "The owner", "name the boat"),
+        ("right", "The owner", "sell it"),
+        ("prohibition", "the keeper", "use it"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "“Boat” shall mean anything that floats.",
+        "This Act shall apply to boats.",
+        "Section 3 shall enter into force in May.",
+        "The term of the lease shall be a year.",
+        "The data that the owner must keep is secret.",
+        "The boats a keeper may use are blue.",
+        "Nothing in it shall bind the owner.",
+        "The fee may vary.",
+        "The owner paints the hull.",
+        "",
+    ],
+)
+def test_what_binds_nobody_is_no_clause(sentence: str) -> None:
+    assert read(sentence) == []
+
+
+@given(st.text(alphabet="aA ,;:.()“”must notifwhrel\n", max_size=400))
+def test_any_text_is_read_and_quoted_in_its_own_words(text: str) -> None:
+    for one in read(f"The owner must {text}"):
+        flat = " ".join(text.split())
+        assert all(condition in f"The owner must {flat}" for condition in one.unless)
+
+
+@pytest.mark.parametrize("piece", ["a-", "a; must ", "if, ", "(", "that ", "by the ", "“"])
+def test_hostile_sentences_take_no_time(piece: str) -> None:
+    began = time.perf_counter()
+    read(f"The owner must {piece * 50_000}")
+    Actors(piece * 50_000)
+    assert time.perf_counter() - began < 5

@@ -1,0 +1,109 @@
+"""What a document says that it is, every item with its place."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexloop.documents.structure.parse import parse
+from lexloop.store.provisions import Source
+from lexloop_workbench.profile import Profile, profile
+
+LEASE = """BERTH LEASE AGREEMENT
+
+This Berth Lease Agreement (the “Agreement”) is made on January 31, 2026 by and between \
+Quay North, Inc., a company of the harbour (“Landlord”), and Sloop & Sons LLC (“Tenant”), \
+and is effective as of March 1, 2026 (the “Effective Date”).
+
+1. Definitions
+“Berth” means the place where the boat lies.
+
+2. Term
+This Agreement shall continue until February 28, 2029.
+
+3. Rent
+The Tenant shall pay the rent within 30 days after the Effective Date. Exhibit A has the rent. The \
+Tenant agrees to it under the Harbour Act of 1999.
+
+4. Governing Law
+This Agreement is governed by the laws of the State of Maine.
+"""
+
+
+def read(text: str, title: str = "", **how: object) -> Profile:
+    source = Source("one.txt", "", parse(text), text, (0,))
+    return profile(source, title, **how)  # type: ignore[arg-type]
+
+
+def test_an_agreement() -> None:
+    made = read(LEASE, "BERTH LEASE AGREEMENT")
+    assert (made.kind, made.title, made.pages) == ("agreement", "BERTH LEASE AGREEMENT", 1)
+    assert made.words == len(LEASE.split())
+    assert [(one.said, one.role) for one in made.parties] == [
+        ("Quay North, Inc.", "Landlord"),
+        ("Sloop & Sons LLC", "Tenant"),
+    ]
+    assert [one.day for one in made.signed] == [date(2026, 1, 31)]
+    assert [one.day for one in made.effective] == [date(2026, 3, 1)]
+    assert [(one.said, one.section) for one in made.term] == [
+        ("until February 28, 2029", "Section 2")
+    ]
+    assert [(one.said, one.section) for one in made.governing_law] == [
+        ("State of Maine", "Section 4")
+    ]
+    assert [part.heading for part in made.outline if part.label] == [
+        "Definitions",
+        "Term",
+        "Rent",
+        "Governing Law",
+    ]
+    assert [one.said for one in made.terms] == ["Effective Date", "Berth"]
+    assert "Exhibit A" in [one.said for one in made.refers_to]
+
+
+def test_every_item_has_its_place() -> None:
+    made = read(LEASE)
+    lists = (made.parties, made.signed, made.effective, made.term, made.governing_law)
+    for item in [one for items in lists for one in items] + made.terms + made.questions:
+        assert LEASE[item.start : item.end].strip() == item.quote
+        assert item.quote
+
+
+def test_it_names_itself_where_its_title_does_not() -> None:
+    made = read(LEASE, "Agreement")
+    assert (made.kind, made.title) == ("agreement", "Berth Lease Agreement")
+    assert (
+        read("Minutes of the meeting\n\nPresent: all.", "Minutes of the meeting").kind == "minutes"
+    )
+
+
+def test_questions_are_those_that_are_answered() -> None:
+    tried: list[str] = []
+
+    def answers(question: str) -> bool:
+        tried.append(question)
+        return question.startswith(("Which", "By when"))
+
+    made = read(LEASE, answers=answers)
+    assert [one.said for one in made.questions] == [
+        "Which law governs this agreement?",
+        "By when must the Tenant pay the rent?",
+    ]
+    assert "When does this agreement end?" in tried
+    assert "What does “Berth” mean?" in tried
+    assert len(read(LEASE).questions) == 5 or len(tried) < 5
+
+
+@pytest.mark.parametrize("text", ["", "\n", "Between", "This Agreement", "(“A”) (“B”)"])
+def test_little_text_says_little(text: str) -> None:
+    made = read(text)
+    assert made.parties == made.term == made.governing_law == made.questions == []
+
+
+@settings(max_examples=50)
+@given(st.text(alphabet="AB and between(“”)laws of State,.;\n 19Januy2", max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    made = read(f"This Agreement is made by and between {text}")
+    for one in made.parties:
+        assert one.quote

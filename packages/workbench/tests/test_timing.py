@@ -1,0 +1,164 @@
+"""By when: what a clause says of it, and the day that it comes to."""
+
+import re
+from calendar import monthrange
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop_workbench.timing import (
+    BEYOND,
+    BUSINESS,
+    LAST,
+    Timing,
+    day_of,
+    event_key,
+    first_day,
+    note_of,
+    timings,
+)
+
+EVENTS = {"effective date": date(2026, 1, 31), "delivery": date(2026, 1, 30)}
+
+
+@pytest.mark.parametrize(
+    ("clause", "text", "event", "day"),
+    [
+        (
+            "pay within 30 days after the Effective Date",
+            "within 30 days after the Effective Date",
+            "the Effective Date",
+            date(2026, 3, 2),
+        ),
+        (
+            "pay within one month of the Effective Date, in cash",
+            "within one month of the Effective Date",
+            "the Effective Date",
+            date(2026, 2, 28),
+        ),
+        (
+            "tell it at least sixty (60) days before the Effective Date",
+            "at least sixty (60) days before the Effective Date",
+            "the Effective Date",
+            date(2025, 12, 2),
+        ),
+        (
+            "reply within five business days of delivery of the goods",
+            "within five business days of delivery of the goods",
+            "delivery of the goods",
+            date(2026, 2, 6),
+        ),
+        (
+            "keep it for 2 years after the Effective Date",
+            "for 2 years after the Effective Date",
+            "the Effective Date",
+            date(2028, 1, 31),
+        ),
+        ("pay by May 25, 2018", "by May 25, 2018", "", date(2018, 5, 25)),
+        ("pay no later than 1 March 2027", "no later than 1 March 2027", "", date(2027, 3, 1)),
+        ("pay within 30 days after receipt", "within 30 days after receipt", "receipt", None),
+        (
+            "report within 72 hours of the Effective Date",
+            "within 72 hours of the Effective Date",
+            "the Effective Date",
+            None,
+        ),
+        ("report without undue delay", "without undue delay", "", None),
+        ("report at least once a year", "at least once a year", "", None),
+        ("ask before it sells, lends or gives away the boat", "before it sells", "it sells", None),
+    ],
+)
+def test_a_timing(clause: str, text: str, event: str, day: date | None) -> None:
+    (one,) = timings(clause)
+    assert (one.text, one.event, day_of(one, EVENTS)) == (text, event, day)
+    assert clause[one.start : one.end] == text
+
+
+@pytest.mark.parametrize(
+    "clause", ["pay in 3 parts", "the monthly report", "hold 30 days of food", "by 2 officers"]
+)
+def test_what_is_no_time(clause: str) -> None:
+    assert timings(clause) == []
+
+
+def test_business_days_skip_weekends_both_ways() -> None:
+    (after,) = timings("within 1 business day after delivery")  # a Friday
+    (before,) = timings("at least 5 working days before delivery")
+    assert after.business
+    assert day_of(after, EVENTS) == date(2026, 2, 2)
+    assert day_of(before, EVENTS) == date(2026, 1, 23)
+
+
+def test_an_event_is_known_by_its_first_words() -> None:
+    assert event_key("the date of the  “Effective Date”.") == "effective date"
+    (longer,) = timings("within 1 day after the Effective Date of this Agreement")
+    (other,) = timings("within 1 day after the Effective Dates")
+    assert day_of(longer, EVENTS) == date(2026, 2, 1)
+    assert day_of(other, EVENTS) is None
+
+
+def test_days_that_no_calendar_has_are_none() -> None:
+    assert first_day("on February 30, 2025") is None
+    assert first_day("on the 1st day of March, 2003") == date(2003, 3, 1)
+    (far,) = timings("within 9999 years after delivery")
+    assert day_of(far, EVENTS) is None
+
+
+UNITS = ("day", "week", "month", "year")
+EDGES = (date.min, date(1, 1, 2), date(4, 2, 29), date(2024, 2, 29), date(9996, 2, 29), date.max)
+_days = st.one_of(st.sampled_from(EDGES), st.dates())
+
+
+@given(_days, st.integers(1, 9999), st.sampled_from(UNITS), st.booleans(), st.booleans())
+def test_any_period_from_any_day_comes_to_a_day_or_is_told(
+    at: date, amount: int, unit: str, before: bool, business: bool
+) -> None:
+    said = Timing("x", 0, 1, True, amount, unit, business, before, "delivery")
+    events = {"delivery": at}
+    day = day_of(said, events)
+    note = note_of(said, day, events)
+    if day is None:
+        assert note == BEYOND
+        return
+    assert (day < at) if before else (day > at)
+    assert (BUSINESS in note, LAST in note) == (business, day == date.max)
+    if unit == "day" and not business:
+        assert abs((day - at).days) == amount
+    if unit in ("month", "year"):
+        months = (day.year - at.year) * 12 + day.month - at.month
+        assert abs(months) == amount * (12 if unit == "year" else 1)
+        assert day.day == min(at.day, monthrange(day.year, day.month)[1])
+
+
+@pytest.mark.parametrize(
+    ("clause", "days"),
+    [
+        ("leave before 31 December 9999", [date.max]),
+        ("leave before 1 January 0001", [date.min]),
+        ("leave by February 29, 2023", []),
+        ("leave by February 29, 2024", [date(2024, 2, 29)]),
+        ("leave by 0000-01-01", []),
+        ("leave within 10,000 years after delivery", []),
+        ("leave within 99,999,999 days after delivery", []),
+        ("leave on 99,999,999 days' prior written notice", []),
+        ("leave within 1.5 months after delivery", []),
+    ],
+)
+def test_a_number_is_read_whole_or_not_at_all(clause: str, days: list[date]) -> None:
+    found = timings(clause)
+    assert [day for one in found if (day := day_of(one, EVENTS))] == days
+    for one in found:
+        assert not re.search(r"\d[.,]?$", clause[: one.start])
+
+
+@given(st.integers(1, 400), st.sampled_from(["day", "week", "month", "year"]))
+def test_what_is_later_by_more_is_never_earlier(amount: int, unit: str) -> None:
+    one, more = (
+        day_of(timings(f"within {n} {unit}s after delivery")[0], EVENTS)
+        for n in (amount, amount + 1)
+    )
+    assert one is not None
+    assert more is not None
+    assert EVENTS["delivery"] < one < more
