@@ -87,8 +87,10 @@ class Source:
     def _imports(self) -> dict[str, tuple["Source", str]]:
         found: dict[str, tuple[Source, str]] = {}
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lexloop."):
-                base = ROOT / str(node.module).removeprefix("lexloop.").replace(".", "/")
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lexloop"):
+                first, _, rest = str(node.module).partition(".")
+                package = f"packages/{first.removeprefix('lexloop_')}/src/{first}"
+                base = ROOT / ("" if first == "lexloop" else package) / rest.replace(".", "/")
                 files = [base.with_suffix(".py"), base / "__init__.py"]
                 if file := next((file for file in files if file.exists()), None):
                     found |= {a.asname or a.name: (source(file), a.name) for a in node.names}

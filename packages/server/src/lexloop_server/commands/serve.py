@@ -55,7 +55,7 @@ def serve(
         str | None, option("Print a new key for a person, and leave.", "NAME", flag="--new-key")
     ] = None,
 ) -> None:
-    r"""Serve the page, the HTTP API, OpenAI's protocol and MCP on one port."""
+    """Serve the page, the HTTP API, OpenAI's protocol and MCP on one port."""
     import gc
 
     from lexloop_server.settings import read_server_settings, settings_file
@@ -79,7 +79,7 @@ def serve(
 
 @options.taking(*options.ANSWER)
 def mcp(*, context: typer.Context, collections: options.Collections = None) -> None:
-    r"""Offer the documents to an agent's program: MCP over standard input and output."""
+    """Offer the documents to an agent's program: MCP over standard input and output."""
     settings = options.chosen_settings(context.params)
     from lexloop.apps.threads import LOCAL
     from lexloop_server.mcp_transports import serve_stdio
