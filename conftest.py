@@ -51,11 +51,11 @@ from fake_openai import FakeOpenAI  # noqa: E402
 from lexloop.core.running import waited  # noqa: E402
 from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
-from lexloop.evaluation.asking import Asker  # noqa: E402
 from lexloop.models.chat import ChatModel, asking, connect  # noqa: E402
 from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
+from lexloop_eval.asking import Asker  # noqa: E402
 
-pytest_plugins = ["command_line"]
+pytest_plugins = ["command_line", "in_browser"]
 
 # a busy machine is no defect: laws are tested without a limit on the time of one example
 for _name, _profile in {

@@ -127,38 +127,6 @@ def build_agent(
     return build_agent_graph(chosen, resources, checkpointer)
 
 
-def evaluate(
-    gold: str | Path,
-    corpus: str | Path | None = None,
-    out: str | Path | None = None,
-    **settings: Any,
-) -> dict[str, Any]:
-    """Ask gold questions, and measure the answers.
-
-    Args:
-        gold: A file of questions as ``lexloop eval`` reads them, one JSON object a line.
-        corpus: See ``ask``.
-        out: The run's folder, with its records, tables and page; one that was interrupted is gone
-            on with. None for one named after the gold file and the settings.
-        settings: See ``ask``.
-
-    Returns:
-        The summary: every metric with its mean and interval, and under ``failures`` how many
-        questions were not answered.
-
-    Raises:
-        LexloopError: The questions, a setting, the documents, a model or the folder cannot be used.
-    """
-    from lexloop.evaluation.run.prepare import RunRequest, prepare
-    from lexloop.evaluation.run.runner import run, workers_for
-    from lexloop.evaluation.run.variants import of_setting
-
-    base = chosen_settings(corpus, settings)
-    variants = of_setting([base.variant])
-    wanted = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
-    return run(prepare(wanted, resources.connection), workers_for(base))
-
-
 def chosen_settings(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
     """Return the settings of a call: its own, then files and environment."""
     return configured({} if corpus is None else {"corpus": str(corpus)}, settings)
@@ -269,5 +237,4 @@ __all__ = [
     "as_tool",
     "ask",
     "build_agent",
-    "evaluate",
 ]

@@ -38,7 +38,7 @@ def expire(store: ThreadStore, settings: RetentionSettings) -> None:
         for entry in entry_points(group="lexloop.stores"):
             entry.load().expire(until)
     if settings.feedback_days:
-        from lexloop.evaluation.feedback import FeedbackStore, feedback_file
+        from lexloop.apps.feedback import FeedbackStore, feedback_file
 
         until = looked - timedelta(days=settings.feedback_days)
         FeedbackStore(feedback_file(store.file)).expire(until, now)

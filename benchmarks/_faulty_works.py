@@ -19,16 +19,16 @@ from kills import act, held
 
 from lexloop.core.arrays import faiss_library
 from lexloop.core.files import MANIFEST, is_index
+from lexloop.core.jsonl import write_checked
 from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
-from lexloop.evaluation.case import Case
-from lexloop.evaluation.jsonl import write_checked
-from lexloop.evaluation.record import RunFolder, unanswered
 from lexloop.store import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import index_key, open_corpus, open_index
 from lexloop.store.writer import remove_documents, write_index
+from lexloop_eval.case import Case
+from lexloop_eval.record import RunFolder, unanswered
 
 _FILES = 4
 _IN_MEMORY = Path("/dev/shm")

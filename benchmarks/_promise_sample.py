@@ -29,8 +29,8 @@ import lexloop
 from lexloop.core.configuration import configured
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
-from lexloop.evaluation.run.variants import Variant
 from lexloop.graph.app import graph
+from lexloop_eval.run.variants import Variant
 
 _SLIPS = ("corpsu", "corpos", "copus", "corpuss", "corpus_", "Corpus")
 _ASKED: dict[str, Any] = {"question": "What is a bias audit?"}

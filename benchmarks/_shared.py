@@ -14,8 +14,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from lexloop.evaluation.score import Score
-from lexloop.evaluation.statistics import Estimate, estimate
+from lexloop_eval.score import Score
+from lexloop_eval.statistics import Estimate, estimate
 
 T = TypeVar("T")
 Row = dict[str, Any]

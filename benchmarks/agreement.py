@@ -23,19 +23,19 @@ from _shared import options
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import LexloopError
+from lexloop.core.jsonl import read_jsonl
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.documents.text.tokens import term_set
-from lexloop.evaluation.agreement import Judged, agreement
-from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.report.tables import markdown_table, number, probability
-from lexloop.evaluation.score import Score, Unresolved
-from lexloop.evaluation.statistics import Estimate, correlation
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, ModelJudge
 from lexloop.nodes.question import parse
+from lexloop_eval.agreement import Judged, agreement
+from lexloop_eval.asking import Asker
+from lexloop_eval.report.tables import markdown_table, number, probability
+from lexloop_eval.score import Score, Unresolved
+from lexloop_eval.statistics import Estimate, correlation
 
 SUPPORTED = 0.5
 COLUMNS = ("precision", "recall", "f1", "agreement", "kappa", "spearman")

@@ -106,7 +106,7 @@ def cell(block: str, row: str, column: str) -> str | None:
 
 _ROOMS = (
     *("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph"),
-    *("evaluation", "apps", "data", "packages", "training"),
+    *("apps", "data", "packages", "training"),
 )
 _FITTED = "weights, abstention and the judges were fitted on these questions"
 _LAW = "weights on some kinds of these questions; rules were made with this law in view"

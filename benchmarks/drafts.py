@@ -18,11 +18,11 @@ from typing import NamedTuple
 from _shared import options, table
 
 from lexloop.core.settings import Settings
-from lexloop.evaluation.case import read_cases
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.evaluate.judges import SUPPORTED, EmbeddedJudge
 from lexloop.nodes.question import parse
+from lexloop_eval.case import read_cases
 from training.correctness import read_recorded
 
 _LEAST = (0.3, 0.4, SUPPORTED, 0.6, 0.7)

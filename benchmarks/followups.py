@@ -39,12 +39,12 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Plan, Turn, Usage
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
-from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.models.chat import ChatModel, asking, connect
 from lexloop.models.minilm import load_shipped
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite import ModelRewriter, resolved
+from lexloop_eval.statistics import Estimate, estimate
 from training.public_rows import is_kept, turns
 
 _ASKED = 500

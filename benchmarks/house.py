@@ -24,10 +24,15 @@ ROOT = Path(__file__).resolve().parents[1]
 PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
 """What a question and a document flow through, in this order."""
 PRODUCT = (*PATH, "apps")
-PACKAGES = ("workbench", "server", "train")
+PACKAGES = ("workbench", "server", "eval", "train")
 """The packages beside the heart, below `packages/`."""
-ROOMS = (*PRODUCT, "evaluation", *PACKAGES)
-BEFORE = {"corpus": "documents", "finetune": "train", "workbench": "workbench"}
+ROOMS = (*PRODUCT, *PACKAGES)
+BEFORE = {
+    "corpus": "documents",
+    "evaluation": "eval",
+    "finetune": "train",
+    "workbench": "workbench",
+}
 """Rooms of earlier commits, beside which room of today they are shown."""
 _RUNNING = Path("core/running.py")
 QUESTION = "At a minimum, what must a bias audit calculate?"
@@ -194,7 +199,7 @@ def _at(commit: str) -> dict[str, Size]:
 
 def modules(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules of all rooms below a folder, each name with its file."""
-    for room in (*PRODUCT, "evaluation", *BEFORE):
+    for room in (*PRODUCT, *BEFORE):
         yield from _modules(root / room, "lexloop")
     for room in PACKAGES:
         yield from _modules(root / "packages" / room / "src" / f"lexloop_{room}")

@@ -20,15 +20,15 @@ from sklearn.metrics import roc_auc_score
 
 from lexloop.core.errors import LexloopError
 from lexloop.documents.text.tokens import tokenize
-from lexloop.evaluation.agreement import Judged, agreement
-from lexloop.evaluation.case import read_cases
-from lexloop.evaluation.correctness import CorrectnessJudge, is_correct
-from lexloop.evaluation.metrics.text import rouge_n
-from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
-from lexloop.evaluation.statistics import Estimate, correlation, interval_of, mean
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
+from lexloop_eval.agreement import Judged, agreement
+from lexloop_eval.case import read_cases
+from lexloop_eval.correctness import CorrectnessJudge, is_correct
+from lexloop_eval.metrics.text import rouge_n
+from lexloop_eval.score import Score, Unresolved, is_resolved, resolved
+from lexloop_eval.statistics import Estimate, correlation, interval_of, mean
 from training import correctness as fitting
 from training import triad
 from training.correctness import ScoredAnswer, altered, read_recorded

@@ -21,10 +21,10 @@ from _shared import options, read_rows, shown, table
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.evaluation.metrics.retrieval import of_ranking
-from lexloop.evaluation.score import Score
 from lexloop.models.minilm import load_shipped
 from lexloop.store.view import View
+from lexloop_eval.metrics.retrieval import of_ranking
+from lexloop_eval.score import Score
 
 _DEFAULT = Settings()
 _FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "linear")}

@@ -37,14 +37,14 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import PageRead, Part, read_file
-from lexloop.evaluation.case import read_cases, read_negative
-from lexloop.evaluation.correctness import GOOD, CorrectnessJudge
-from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.apart import Apart
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
+from lexloop_eval.case import read_cases, read_negative
+from lexloop_eval.correctness import GOOD, CorrectnessJudge
+from lexloop_eval.statistics import Estimate, estimate
 from training.triad import read_wice
 
 _SEED = 7

@@ -48,12 +48,12 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 import lexloop
 from lexloop.core.files import write_text
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
-from lexloop.evaluation.case import read_cases
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import SUPPORTED, ClaimSupport, claims_of
 from lexloop.nodes.generate import node
+from lexloop_eval.case import read_cases
 
 Span = tuple[str, int, int]
 _PROBES = ("everyday", "definition", "list")

@@ -25,8 +25,8 @@ from _shared import DATA, ROOT, options, read_rows, table, timed
 from altered import alterations
 from rules import put, unchanged
 
-from lexloop.evaluation.case import read_cases
 from lexloop.graph.app import graph
+from lexloop_eval.case import read_cases
 
 _KINDS = {"number_nowhere", "must_may", "may_must", "bound", "unit", "not_put_in", "allowed"}
 _TURNS = 3

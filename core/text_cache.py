@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import remedy
+from lexloop.core.files import cache_folder, remedy
 
 _WAIT_S = 30.0
 
@@ -93,3 +93,8 @@ class TextCache:
                 f"{self._what.capitalize()} cannot be kept in {self._path}: {error}.",
                 "Check permissions and free space.",
             ) from error
+
+
+def replies_path() -> Path:
+    """Return the usual file of what models replied when they were asked to judge or to make."""
+    return cache_folder().parent / "replies.sqlite"

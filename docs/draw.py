@@ -23,7 +23,7 @@ import house  # noqa: E402 - found through the line above
 
 ORDER = (
     "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph",
-    "evaluation", "apps", "workbench", "server", "train",
+    "apps", "workbench", "server", "eval", "train",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -34,10 +34,10 @@ HOLDS = {
     "store": "where chunks are kept and searched",
     "nodes": "the eight steps of a question",
     "graph": "chooses, wires and runs the nodes",
-    "evaluation": "what answers are worth",
     "apps": "command line and library",
     "workbench": "tables, versions, registers",
     "server": "page, HTTP, MCP",
+    "eval": "what answers are worth",
     "train": "trains parts",
 }
 DOES = {

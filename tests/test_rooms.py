@@ -23,11 +23,15 @@ ORDER = (
     "store",
     "nodes",
     "graph",
-    "evaluation",
     "apps",
 )
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
-USES: dict[str, set[str]] = {"workbench": set(), "server": {"workbench"}, "train": set()}
+USES: dict[str, set[str]] = {
+    "workbench": set(),
+    "server": {"workbench"},
+    "eval": {"server"},
+    "train": {"eval"},
+}
 """The packages that each package beside the heart may use besides that."""
 PACKAGES = {name: sorted((ROOT / "packages" / name / "src").rglob("*.py")) for name in USES}
 HEART = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
@@ -103,7 +107,7 @@ def undeclared(files: list[Path], extras: set[str], *packages: str) -> list[str]
         project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
         lines += project["dependencies"]
         optional = project.get("optional-dependencies", {})
-        lines += [line for extra in extras if not name for line in optional[extra]]
+        lines += [line for extra in (optional if name else extras) for line in optional[extra]]
     declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
     makers = packages_distributions()
     beside = {path.stem for path in (*BESIDE, *(ROOT / "docs").glob("*.py"))}

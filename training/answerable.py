@@ -38,10 +38,6 @@ from lexloop.core.types import (
     Pointed,
     Triplet,
 )
-from lexloop.evaluation.case import Case, Span, read_cases, read_negative
-from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.graph_runs import ask_graph, indexed
-from lexloop.evaluation.report.tables import markdown_table
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
 from lexloop.nodes.generate.quotables import Quotable, score_quotables
@@ -49,6 +45,10 @@ from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import Weights
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
+from lexloop_eval.case import Case, Span, read_cases, read_negative
+from lexloop_eval.evidence import EvidenceIndex
+from lexloop_eval.graph_runs import ask_graph, indexed
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train import logistic
 from lexloop_train.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
 from training.public_gold import GOLD

@@ -22,8 +22,8 @@ from typing import Any
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation
-from lexloop.evaluation.report.tables import markdown_table
 from lexloop.graph.resources import Resources
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train import logistic
 from lexloop_train.logistic import FeatureRow
 from lexloop_workbench.table.cell import CellFeatures, TableAsker

@@ -2,7 +2,7 @@
 
     python -m training.correctness --recorded FILE --gold FILE --out data/judges
 
-A fractional logistic regression over the features of evaluation/correctness.py (Papke and
+A fractional logistic regression over the features of ``lexloop_eval.correctness`` (Papke and
 Wooldridge 1996): the logit of (score - 1) / 4, so that every value lies between 1 and 5. No feature
 may count against its direction. What contradicts a reference word by word, and what is said where
 nothing answers, is fitted after the rest and beside it: wrong near-copies, and refusals that are
@@ -20,9 +20,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import InputError
+from lexloop.core.jsonl import read_jsonl
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.case import Case, read_cases
-from lexloop.evaluation.correctness import (
+from lexloop_eval.case import Case, read_cases
+from lexloop_eval.correctness import (
     FOR,
     GOOD,
     HIGHEST,
@@ -33,8 +34,7 @@ from lexloop.evaluation.correctness import (
     features_of,
     on_scale,
 )
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.report.tables import markdown_table
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train import logistic
 from lexloop_train.logistic import FeatureRow, Floats, Rows
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from lexloop.core.files import write_text
 from lexloop.documents.reading.folder import load_documents
-from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Said, Span
+from lexloop_eval.case import OUT_OF_SCOPE, Case, Said, Span
 
 GOLD, _PROBES = "gold.jsonl", "probes.jsonl"
 _LAWS = ("gdpr", "us_cfr")

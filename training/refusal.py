@@ -20,11 +20,11 @@ import numpy as np
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.evaluation.graph_runs import indexed
-from lexloop.evaluation.report.tables import markdown_table
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.generate.node import order_features, subject_features
+from lexloop_eval.graph_runs import indexed
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train import logistic
 from lexloop_train.logistic import FeatureRow, Rows
 

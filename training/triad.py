@@ -21,14 +21,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import InputError
+from lexloop.core.jsonl import read_jsonl
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation, Passage
-from lexloop.evaluation.case import Case, read_cases
-from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.graph_runs import ask_graph, indexed
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.report.tables import markdown_table
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.evidence import disagreements, evidence_of
 from lexloop.nodes.evaluate.judges import (
@@ -47,6 +43,10 @@ from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
+from lexloop_eval.case import Case, read_cases
+from lexloop_eval.evidence import EvidenceIndex
+from lexloop_eval.graph_runs import ask_graph, indexed
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train.logistic import (
     FeatureRow,
     Floats,

@@ -34,8 +34,8 @@ from lexloop.core.configuration import data_folder
 from lexloop.core.errors import DataError, InputError, LexloopError, NotFoundError
 
 if TYPE_CHECKING:
+    from lexloop.apps.feedback import Vote
     from lexloop.core.types import Degradation
-    from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
 _HELP = (
@@ -81,7 +81,7 @@ def chat(
             expire(store, settings.retention)
         with Progress() as progress:
             session = open_session(settings, connection, progress)
-        from lexloop.evaluation.feedback import feedback_file
+        from lexloop.apps.feedback import feedback_file
 
         with contextlib.suppress(ImportError):
             # importing it is what gives input() its line editing
@@ -252,7 +252,7 @@ class _Conversation:
             _note("The last answer cites nothing.")
 
     def _rate(self, command: str, comment: str) -> None:
-        from lexloop.evaluation.feedback import FeedbackStore, opinion_on
+        from lexloop.apps.feedback import FeedbackStore, opinion_on
 
         vote: Vote = "up" if command == "/up" else "down"
         history = self._store.history(self._thread, before=self._last["id"])

@@ -34,6 +34,7 @@ _STYLES: dict[State, str] = {"good": "green", "missing": "yellow", "failed": "bo
 _EXTRAS = (
     "aws",
     "elasticsearch",
+    "eval",
     "ocr",
     "opensearch",
     "ray",

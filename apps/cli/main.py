@@ -17,16 +17,13 @@ from typer.main import get_command
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.doctor import doctor
-from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
-from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.sbom import sbom
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import debugging, reported, show_error, unexpected, write_error
-from lexloop.apps.cli.testset import commands as testset_commands
-from lexloop.core.errors import InputError
+from lexloop.core.errors import package_missing
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -38,7 +35,8 @@ _EPILOG = (
 _MISUSED = 2
 _PACKAGES = {
     **dict.fromkeys(("describe", "diff", "register", "search", "table"), "workbench"),
-    **dict.fromkeys(("audit", "forget", "label", "mcp", "serve"), "server"),
+    **dict.fromkeys(("audit", "forget", "mcp", "serve"), "server"),
+    **dict.fromkeys(("compare", "eval", "feedback", "judge", "label", "testset", "tune"), "eval"),
     **dict.fromkeys(("compare-embedders", "finetune"), "train"),
 }
 """The commands of our other packages, each with the package that brings it."""
@@ -52,14 +50,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (ask, chat, example, show, doctor, judge, evaluate, compare, tune, sbom)
-for command in _COMMANDS:
-    app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)
+for command in (ask, chat, example, show, doctor, sbom):
+    app.command(epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),
     ("graph", graph_commands),
-    ("feedback", feedback_commands),
-    ("testset", testset_commands),
 ):
     app.add_typer(commands, name=name, epilog=_EPILOG)
 
@@ -69,11 +64,7 @@ def _missing(name: str, package: str) -> Callable[..., None]:
 
     @reported
     def missing() -> None:
-        raise InputError(
-            f"`lexloop {name}` needs the package lexloop-{package}: not installed.",
-            f'Install it: pip install "lexloop[{package}]", '
-            f"or in a checkout pip install ./packages/{package}.",
-        )
+        raise package_missing(f"`lexloop {name}`", package)
 
     return missing
 

@@ -4,7 +4,7 @@ import atexit
 import gc
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from lexloop.core.metadata import Filters
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
     from lexloop.core.types import Turn
-    from lexloop.evaluation.asking import Asker
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
     from lexloop.store.view import Collection, View
@@ -167,19 +166,6 @@ def open_documents(
         for said in first_of(missing, _MOST_NAMED):
             note(f"Left out: {said}")
         yield collection, view
-
-
-def open_asker(
-    settings: "Settings", connection: "Connection"
-) -> "AbstractContextManager[Asker | None]":
-    """Return a context manager of what asks the model of the settings; of None without a model.
-
-    Raises:
-        LexloopError: The model cannot be used.
-    """
-    from lexloop.evaluation.asking import Asker
-
-    return nullcontext() if settings.model.name is None else Asker(settings, connection)
 
 
 def say_where_text_goes(hosts: list[str]) -> None:

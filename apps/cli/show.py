@@ -246,7 +246,7 @@ def _draw(
 ) -> None:
     if svg is None and html is None:
         return
-    from lexloop.evaluation.jsonl import write_checked
+    from lexloop.core.jsonl import write_checked
 
     drawing = as_svg(name, relations, more)
     if svg is not None:

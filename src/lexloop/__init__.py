@@ -11,10 +11,10 @@ if TYPE_CHECKING:
         as_tool,
         ask,
         build_agent,
-        evaluate,
     )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
+    from lexloop_eval.library import evaluate
     from lexloop_workbench.library import as_tools, describe, diff, register, search, table
 
 __all__ = [
@@ -56,7 +56,7 @@ _OFFERED = {
     "build_graph": "lexloop.graph.build",
     "describe": "lexloop_workbench.library",
     "diff": "lexloop_workbench.library",
-    "evaluate": "lexloop.apps.library",
+    "evaluate": "lexloop_eval.library",
     "register": "lexloop_workbench.library",
     "search": "lexloop_workbench.library",
     "table": "lexloop_workbench.library",

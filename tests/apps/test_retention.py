@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.apps import retention
+from lexloop.apps.feedback import FeedbackStore, feedback_file, opinion_on
 from lexloop.apps.retention import LOOKED, expire
 from lexloop.apps.threads import IN_MEMORY, ThreadStore
 from lexloop.core.errors import DataError
 from lexloop.core.settings_groups import RetentionSettings
-from lexloop.evaluation.feedback import FeedbackStore, feedback_file, opinion_on
 from lexloop_workbench.table.checklist import checklist_of
 from lexloop_workbench.table.store import TableStore
 from lexloop_workbench.tables import FOLDER, every_table

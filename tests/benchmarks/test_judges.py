@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from judges import ClaimRow, groundedness, main
 
-from lexloop.evaluation.statistics import Estimate
+from lexloop_eval.statistics import Estimate
 
 CLAIM = {
     "id": "c1",

@@ -14,7 +14,8 @@ from lexloop import prompts
 from lexloop.core.errors import DataError
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.judges_by_model import (
+from lexloop.prompts import Data, load, numbered, parse, under
+from lexloop_eval.judges_by_model import (
     Claims,
     EvidenceReply,
     PanelTurn,
@@ -23,8 +24,7 @@ from lexloop.evaluation.judges_by_model import (
     Verdict,
     Verdicts,
 )
-from lexloop.evaluation.rubrics import Grade, TenthsGrade
-from lexloop.prompts import Data, load, numbered, parse, under
+from lexloop_eval.rubrics import Grade, TenthsGrade
 
 HOME = Path(prompts.__file__).parent
 FILES = sorted(file for file in HOME.rglob("*.md") if file.stem != "loop")

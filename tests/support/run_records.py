@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from lexloop.evaluation.case import Case
-from lexloop.evaluation.record import AttemptSeen, Record, RunInfo, unanswered
+from lexloop_eval.case import Case
+from lexloop_eval.record import AttemptSeen, Record, RunInfo, unanswered
 
 
 def attempt(score: float | None, **fields: Any) -> AttemptSeen:

@@ -11,11 +11,11 @@ from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.case import Case, read_negative
-from lexloop.evaluation.correctness import AgreementFeatures, read_weights
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimFeatures, ContextFeatures
 from lexloop.nodes.generate.answerable import AnswerabilityFeatures
+from lexloop_eval.case import Case, read_negative
+from lexloop_eval.correctness import AgreementFeatures, read_weights
 from lexloop_train.logistic import FeatureRow, fit, labels_of, probabilities, stored
 from training import answerable, correctness, refusal, triad
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lexloop.evaluation.case import Case, read_cases
+from lexloop_eval.case import Case, read_cases
 from training import public_gold
 
 LAW = "Article 1\n1. The owner pays the fee.\n2. The fee is due in May.\nArticle 2\nBoats rest.\n"

@@ -140,7 +140,7 @@ def test_an_answer_leads_on_to_questions_that_its_documents_answer(ann: httpx.Cl
 
 
 def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path) -> None:
-    from lexloop.evaluation.feedback import FeedbackStore
+    from lexloop.apps.feedback import FeedbackStore
 
     first = asked(ann)
     answer = asked(ann, question="And who conducts it?", thread=first["thread"])

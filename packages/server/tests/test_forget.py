@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from answers import record
 
+from lexloop.apps.feedback import FeedbackStore
 from lexloop.apps.retention import LOOKED
 from lexloop.apps.shapes.record import Answer
 from lexloop.apps.threads import ThreadStore
 from lexloop.apps.withdrawing import NOTE
 from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
-from lexloop.evaluation.feedback import FeedbackStore
 from lexloop.models.minilm import load_shipped
 from lexloop.store.folder.generations import SharedLock
 from lexloop_server import forgetting

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from lexloop_eval.labelling import LABEL_PAGE
 from lexloop_server.app import PAGE, create_app
-from lexloop_server.labelling import LABEL_PAGE
 
 FILES = sorted(path for path in PAGE.rglob("*") if path.is_file())
 MOST_BYTES = 200_000

@@ -34,7 +34,7 @@ _ELSEWHERE = (
     *("apps/cli", f"{_SERVER}/commands", f"{_WORKBENCH}/commands", f"{_WORKBENCH}/library.py"),
     *("apps/library.py", f"{_SERVER}/forgetting.py", f"{_SERVER}/audit.py"),  # the command line
     *(f"{_SERVER}/mcp.py", f"{_SERVER}/mcp_transports.py", f"{_SERVER}/shapes/tools.py"),  # MCP
-    *(f"{_SERVER}/openai.py", f"{_SERVER}/labelling.py"),  # other protocols, another page
+    *(f"{_SERVER}/openai.py", "core/jsonl.py"),  # another protocol, files of records
     *(
         "apps/shapes/files.py",
         f"{_WORKBENCH}/shapes/review.py",

@@ -9,10 +9,10 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassPlan
-from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Said, Span
-from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.graph_runs import retriever
 from lexloop.store.view import Collection
+from lexloop_eval.case import OUT_OF_SCOPE, Case, Said, Span
+from lexloop_eval.evidence import EvidenceIndex
+from lexloop_eval.graph_runs import retriever
 from lexloop_train.classifier import LabelledQuestions, train
 from lexloop_train.depth import (
     TEXT,

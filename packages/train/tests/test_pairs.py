@@ -10,13 +10,13 @@ from fake_openai import FakeOpenAI, Reply, Request
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexloop.apps.feedback import Opinion
 from lexloop.core.errors import CorpusError, InputError, ModelUnavailable
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation
-from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.feedback import Opinion
 from lexloop.store.view import Collection, View
+from lexloop_eval.asking import Asker
 from lexloop_train.pairs import (
     FEWEST,
     TrainingPair,

@@ -19,7 +19,6 @@ from told import alike
 from lexloop.apps.shapes.record import answer_record
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.evaluation.case import read_cases
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_shipped
@@ -27,6 +26,7 @@ from lexloop.store.engine.address import FLOAT, VECTOR_KINDS
 from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
+from lexloop_eval.case import read_cases
 from lexloop_workbench import search as exact_words
 
 QUESTIONS = [case.question for case in read_cases(sample_gold())]

@@ -326,7 +326,7 @@ def _next(id: str, person: Person, served: Serving) -> NextQuestions:
 )
 def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
     """Keep what you think of an answer; `lexloop feedback` shows it."""
-    from lexloop.evaluation.feedback import FeedbackStore, feedback_file, opinion_on
+    from lexloop.apps.feedback import FeedbackStore, feedback_file, opinion_on
 
     kept_in, answer = served.store.answer(person.name, id)
     history = served.store.history(kept_in.id, before=id)

@@ -5,10 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Error
 
+from lexloop.apps.feedback import FeedbackStore, feedback_file
 from lexloop.apps.shapes.record import shared_name
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import LexloopError, NotFoundError
-from lexloop.evaluation.feedback import FeedbackStore, feedback_file
 from lexloop_server.forgetting import (
     Forgotten,
     Orders,

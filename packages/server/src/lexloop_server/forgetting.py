@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from lexloop.apps.feedback import FeedbackStore, feedback_file
 from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.apps.withdrawing import NOTE, Traces, withdrawn, without
@@ -28,11 +29,9 @@ from lexloop.core.errors import CorpusError, DataError, LexloopError, NotFoundEr
 from lexloop.core.files import MANIFEST, cache_folder, is_index, sync, write_text
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
-from lexloop.core.text_cache import TextCache
+from lexloop.core.text_cache import TextCache, replies_path
 from lexloop.documents.reading.formats import is_source
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.evaluation.asking import replies_path
-from lexloop.evaluation.feedback import FeedbackStore, feedback_file
 from lexloop.graph.extractors import extractions_path
 from lexloop.models.embedding import Embedder
 from lexloop.store.engine.address import is_address

@@ -4,18 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import BROWSER, DRIVER, Page, chromium
+from chromium import Page
 from selenium.webdriver import Chrome
 from serving import Serving
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser for all: what it keeps of a server's page, it keeps by the server's port."""
-    if BROWSER is None or DRIVER is None:
-        pytest.skip("needs chromium and chromium-driver")
-    with chromium(tmp_path_factory.mktemp("downloads")) as driver:
-        yield driver
 
 
 @pytest.fixture(scope="session")

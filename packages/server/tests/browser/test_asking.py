@@ -140,7 +140,7 @@ def test_an_opinion_reaches_the_store(page: Page, server: Serving) -> None:
     page.type(".opinion-more textarea", "Too short.")
     page.click(".opinion-more button[type=submit]")
     page.find(".opinion-more", "Thank you")
-    from lexloop.evaluation.feedback import FILE_NAME, FeedbackStore
+    from lexloop.apps.feedback import FILE_NAME, FeedbackStore
 
     (opinion,) = FeedbackStore(server.data / FILE_NAME).all()
     assert opinion.question == QUESTION

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.jsonl import read_csv
+from lexloop.core.jsonl import read_csv
 from lexloop.nodes.classify import (
     BUCKETS,
     FAMILIES,

@@ -10,9 +10,9 @@ import numpy as np
 
 from lexloop.core.errors import InputError
 from lexloop.core.files import CARD, sha256_of, write_sums
-from lexloop.evaluation.jsonl import write_checked
-from lexloop.evaluation.report.tables import markdown_table
+from lexloop.core.jsonl import write_checked
 from lexloop.nodes.classify import FILE_NAME, LinearClassifier
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train.checkpoints import Report
 from lexloop_train.classifier import (
     CLASS_COUNTS,

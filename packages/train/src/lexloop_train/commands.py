@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.feedback import opinions
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.session import open_asker, open_documents
+from lexloop.apps.cli.session import open_documents
 from lexloop.apps.cli.terminal import bar, note, plain, reported, result_console, say, write_json
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
+from lexloop_eval.asking import open_asker
+from lexloop_eval.commands.feedback import opinions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,7 +77,7 @@ def pairs(
     ] = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
-    from lexloop.evaluation.jsonl import check_writable
+    from lexloop.core.jsonl import check_writable
     from lexloop_train.pairs import make_pairs, miner, write_pairs
     from lexloop_train.questions import (
         ModelAsker,
@@ -285,7 +286,7 @@ def classifier(
 
 
 def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: int) -> None:
-    from lexloop.evaluation.case import read_cases
+    from lexloop_eval.case import read_cases
     from lexloop_train.classifier import train
     from lexloop_train.classifier_report import save, table_of, write_card
     from lexloop_train.depth import TEXT, labelled, measured

@@ -49,7 +49,7 @@ def compare_embedders(
     Each question searches all texts of its set by exact cosine, and by MaxSim where an embedder
     gives vectors of tokens ("late"); no words, no graph and no reranker take part.
     """
-    from lexloop.evaluation.jsonl import check_writable, write_checked
+    from lexloop.core.jsonl import check_writable, write_checked
     from lexloop.models.embedders import load_embedder
     from lexloop_train.comparison import compared, places_of, read_sets, tables
 

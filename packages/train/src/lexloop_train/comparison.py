@@ -17,9 +17,14 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.chunkers import chunker_for
 from lexloop.documents.reading.folder import load_documents
-from lexloop.evaluation.case import Case, read_cases
-from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.report.tables import (
+from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors, unit_rows
+from lexloop.models.minilm import load_shipped
+from lexloop.store.opening import tools_for
+from lexloop.store.preparing import windows_of
+from lexloop.store.protocol import MARK, PreparedChunk
+from lexloop_eval.case import Case, read_cases
+from lexloop_eval.evidence import EvidenceIndex
+from lexloop_eval.report.tables import (
     Figure,
     cell,
     escaped,
@@ -28,13 +33,8 @@ from lexloop.evaluation.report.tables import (
     number,
     rounded,
 )
-from lexloop.evaluation.score import Score, Unresolved
-from lexloop.evaluation.statistics import paired_randomisation
-from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors, unit_rows
-from lexloop.models.minilm import load_shipped
-from lexloop.store.opening import tools_for
-from lexloop.store.preparing import windows_of
-from lexloop.store.protocol import MARK, PreparedChunk
+from lexloop_eval.score import Score, Unresolved
+from lexloop_eval.statistics import paired_randomisation
 from lexloop_train.checkpoints import Report
 from lexloop_train.pairs import TrainingPair, read_pairs
 from lexloop_train.retrieval_figures import first_place, maxsim

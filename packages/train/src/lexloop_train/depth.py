@@ -13,12 +13,12 @@ import numpy as np
 from lexloop.core.errors import InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.evaluation.case import Case
-from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
-from lexloop.evaluation.graph_runs import retriever
-from lexloop.evaluation.score import Unresolved
 from lexloop.nodes.classify import class_plans as plans
 from lexloop.store.view import Collection as Index
+from lexloop_eval.case import Case
+from lexloop_eval.evidence import EvidenceIndex, contexts_of
+from lexloop_eval.graph_runs import retriever
+from lexloop_eval.score import Unresolved
 from lexloop_train.checkpoints import Report
 from lexloop_train.classifier import (
     LabelledQuestions,

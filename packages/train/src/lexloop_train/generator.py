@@ -23,7 +23,7 @@ from typing import Any
 
 from lexloop.core.errors import DataError, InputError, LexloopError, TrainingError
 from lexloop.core.files import CARD, check_sums, sha256_of, write_text
-from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.core.jsonl import read_jsonl
 from lexloop.models.embedding import without_bars
 from lexloop.models.local_model import LocalModel, load_local
 from lexloop_train.checkpoints import GOES_ON, STEADY, Say, alone, settle, train_on

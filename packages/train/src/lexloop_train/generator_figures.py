@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.metrics.text import exact_match, rouge_l, rouge_n, token_f1
-from lexloop.evaluation.score import Score
-from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.models.embedding import Embed
 from lexloop.models.local_model import LocalModel
 from lexloop.models.minilm import load_shipped
@@ -16,6 +13,9 @@ from lexloop.nodes.evaluate.judges import SUPPORTED, ClaimSupport
 from lexloop.nodes.generate.model import abstains, with_markers
 from lexloop.nodes.markers import cited_sentences
 from lexloop.nodes.rewrite import RewriteReply
+from lexloop_eval.metrics.text import exact_match, rouge_l, rouge_n, token_f1
+from lexloop_eval.score import Score
+from lexloop_eval.statistics import Estimate, estimate
 from lexloop_train.generator_rows import MeasuredFile, MeasuredRow
 
 

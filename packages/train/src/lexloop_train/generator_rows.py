@@ -33,7 +33,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 from lexloop import prompts
 from lexloop.core import types
 from lexloop.core.errors import InputError
-from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.core.jsonl import read_jsonl
 from lexloop.models.local_model import Turn
 from lexloop.nodes.generate.model import answer_prompt
 from lexloop.nodes.rewrite import RewriteReply, rewrite_prompt

@@ -13,14 +13,14 @@ from random import Random
 
 from pydantic import BaseModel
 
+from lexloop.apps.feedback import Opinion
 from lexloop.core.errors import CorpusError
 from lexloop.documents.structure.tree import Kind, Tree, Unit
-from lexloop.evaluation.asking import Asker, prompted, questions_of
-from lexloop.evaluation.feedback import Opinion
-from lexloop.evaluation.score import Unresolved
-from lexloop.evaluation.testset.facts import lowered, read_facts
 from lexloop.prompts import Data
 from lexloop.store.view import View
+from lexloop_eval.asking import Asker, prompted, questions_of
+from lexloop_eval.score import Unresolved
+from lexloop_eval.testset.facts import lowered, read_facts
 from lexloop_train.checkpoints import Report
 
 MOST_CHARS = 2_000

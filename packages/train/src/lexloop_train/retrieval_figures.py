@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.evaluation.report.drawing import drawn
-from lexloop.evaluation.report.tables import markdown_table
 from lexloop.models.embedding import Vectors, blocks
+from lexloop_eval.report.drawing import drawn
+from lexloop_eval.report.tables import markdown_table
 from lexloop_train.pairs import TrainingPair
 
 DEPTHS = (1, 3, 5, 10, 15)

@@ -1,0 +1,229 @@
+"""Opinions of people on answers, in a SQLite file."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lexloop.core.configuration import data_folder
+from lexloop.core.errors import DataError
+from lexloop.core.types import Citation, Turn
+
+Vote = Literal["up", "down"]
+FILE_NAME = "feedback.sqlite"
+_MOST_COMMENT_CHARS = 10_000
+_APPLICATION = 0x4C585046
+"""Tells a file of opinions from every other SQLite file ("LXPF")."""
+_VERSION = 1
+_TABLE = (
+    "CREATE TABLE opinions(answer_id TEXT PRIMARY KEY, at TEXT NOT NULL, opinion TEXT NOT NULL)"
+)
+
+
+class Opinion(BaseModel):
+    """A thumb up or down for one answer (HyPA-RAG figure 4), and what it was given for.
+
+    ``answer_id`` names the answer: a second opinion under the same id replaces the first.
+    ``contexts`` are the texts of the passages that the answer was written from, ``at`` is when the
+    opinion was given, in UTC. Of the settings only names are kept: no address and no key.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    answer_id: str = Field(min_length=1)
+    vote: Vote
+    comment: str = Field(default="", max_length=_MOST_COMMENT_CHARS)
+    question: str
+    standalone: str
+    history: list[Turn] = []
+    answer: str
+    abstained: bool
+    citations: list[Citation]
+    contexts: list[str]
+    scores: dict[str, float | None]
+    variant: str
+    corpus: str
+    model: str | None
+    at: datetime
+
+
+def opinion_on(
+    record: Mapping[str, Any], history: Sequence[Turn], vote: Vote, comment: str
+) -> Opinion:
+    """Return the opinion, given now, on an answer.
+
+    Args:
+        record: Of the answer, as `lexloop ask --json` prints it.
+        history: The conversation before the question.
+        vote: Thumb up or down.
+        comment: In the person's own words; all beyond 10,000 characters is cut off.
+    """
+    return Opinion(
+        answer_id=record["id"],
+        vote=vote,
+        comment=comment.strip()[:_MOST_COMMENT_CHARS],
+        question=record["question"],
+        standalone=record["standalone"],
+        history=[*history],
+        answer=record["answer"],
+        abstained=record["abstained"],
+        citations=record["citations"],
+        contexts=[passage["text"] for passage in record["passages"]],
+        scores=record["scores"],
+        variant=record["variant"],
+        corpus=record["corpus"],
+        model=record["model"],
+        at=datetime.now(UTC).replace(microsecond=0),
+    )
+
+
+def feedback_file(threads: Path | None = None) -> Path:
+    """Return the file of opinions on answers: beside ``threads``, or the user's own."""
+    return (threads.parent if threads else data_folder()) / FILE_NAME
+
+
+class FeedbackStore:
+    """The opinions in one file, which nobody but its owner can read.
+
+    It is opened anew for each call, so that nothing stays locked.
+
+    Args:
+        file: Made, with its folder, when the first opinion is kept.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def keep(self, opinion: Opinion) -> bool:
+        """Keep an opinion in place of an earlier one on the same answer.
+
+        Returns:
+            True where there was an earlier one.
+
+        Raises:
+            DataError: The file cannot be written, or is no file of opinions.
+        """
+        with self._opened(make=True) as database, database:
+            # the lock comes first, so that two chats do not both make the table
+            database.execute("BEGIN IMMEDIATE")
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                database.execute(_TABLE)
+                database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                database.execute(f"PRAGMA user_version = {_VERSION}")
+            self._refuse_another(database)
+            values = (opinion.answer_id, opinion.at.isoformat(), opinion.model_dump_json())
+            earlier = "SELECT 1 FROM opinions WHERE answer_id = ?"
+            known = database.execute(earlier, values[:1]).fetchone() is not None
+            database.execute("INSERT OR REPLACE INTO opinions VALUES (?, ?, ?)", values)
+        return known
+
+    def all(self) -> list[Opinion]:
+        """Return every opinion, the oldest first.
+
+        Raises:
+            DataError: There is no file, it cannot be read, or it is no file of opinions.
+        """
+        if not self.file.exists():
+            raise DataError(
+                f"There is no feedback in {self.file}.",
+                "Rate an answer with /up or /down in `lexloop chat`, or name another file.",
+            )
+        with self._opened(make=False) as database:
+            self._refuse_another(database)
+            rows = database.execute("SELECT opinion FROM opinions ORDER BY at, rowid").fetchall()
+        return [Opinion.model_validate(self._read(text)) for (text,) in rows]
+
+    def rewrite(self, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> list[str]:
+        """Replace opinions by what a function makes of them; where it makes None they are removed.
+
+        What was there is gone from the file, too; where there is no file nothing happens.
+
+        Returns:
+            The answers whose opinions are others now.
+
+        Raises:
+            DataError: The file cannot be read or written, or is no file of opinions.
+        """
+        touched: list[str] = []
+        if not self.file.exists():
+            return touched
+        with self._opened(make=False) as database:
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                return touched
+            self._refuse_another(database)
+            database.execute("PRAGMA secure_delete = ON")
+            with database:
+                database.execute("BEGIN IMMEDIATE")
+                every = "SELECT answer_id, opinion FROM opinions ORDER BY rowid"
+                rows = database.execute(every).fetchall()
+                for id, text in rows:
+                    held = self._read(text)
+                    made = change(held)
+                    if made is None:
+                        database.execute("DELETE FROM opinions WHERE answer_id = ?", (id,))
+                    elif made != held:
+                        said = Opinion.model_validate(made).model_dump_json()
+                        update = "UPDATE opinions SET opinion = ? WHERE answer_id = ?"
+                        database.execute(update, (said, id))
+                    if made != held:
+                        touched.append(id)
+            database.execute("VACUUM")
+        return touched
+
+    def expire(self, until: datetime, now: datetime) -> int:
+        """Remove the opinions from before a moment, and return how many.
+
+        None is taken to be older than one that was kept before it: an opinion that was given while
+        the clock was set back is not old. One dated after ``now`` is kept, and tells nothing.
+
+        Raises:
+            DataError: As ``rewrite``.
+        """
+        newest = datetime.min.replace(tzinfo=UTC)
+
+        def aged(opinion: dict[str, Any]) -> dict[str, Any] | None:
+            nonlocal newest
+            given = datetime.fromisoformat(opinion["at"])
+            if given > now:
+                return opinion
+            newest = max(newest, given)
+            return None if newest < until else opinion
+
+        return len(self.rewrite(aged))
+
+    def _read(self, text: str) -> dict[str, Any]:
+        try:
+            return Opinion.model_validate_json(text).model_dump(mode="json")
+        except ValidationError as error:
+            said = f"it holds what is no opinion ({error.errors()[0]['msg']})"
+            raise self._unusable(said) from error
+
+    @contextmanager
+    def _opened(self, make: bool) -> Iterator[sqlite3.Connection]:
+        try:
+            if make:
+                self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+            with closing(sqlite3.connect(self.file, isolation_level=None)) as database:
+                yield database
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(str(error)) from error
+
+    def _refuse_another(self, database: sqlite3.Connection) -> None:
+        (application,) = database.execute("PRAGMA application_id").fetchone()
+        if application != _APPLICATION:
+            raise self._unusable("it is no file of feedback")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != _VERSION:
+            raise self._unusable(f"it is of version {version}, and this is version {_VERSION}")
+
+    def _unusable(self, reason: str) -> DataError:
+        return DataError(
+            f"Feedback cannot be kept in {self.file}: {reason}.",
+            "Move that file away, or name another folder with LEXLOOP_DATA_DIR.",
+        )

@@ -1,0 +1,233 @@
+"""Asks a model to judge: replies are cached, failures are bounded, and none becomes a score."""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
+
+from pydantic import BaseModel
+
+from lexloop import prompts
+from lexloop.core.errors import (
+    DeadlineExceeded,
+    ModelAuthError,
+    ModelError,
+    ModelUnavailable,
+    ModelUnknown,
+)
+from lexloop.core.running import waited
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.text_cache import TextCache, replies_path
+from lexloop.core.types import Usage
+from lexloop.models.chat import connect
+from lexloop.models.request import Chat, ChatReply, ChatRequest, Unreadable, parsed, read_json
+from lexloop_eval.score import Unresolved
+
+Form = TypeVar("Form", bound=BaseModel)
+T = TypeVar("T")
+Thing = TypeVar("Thing")
+Progress = Callable[[int, int], None]
+_HOPELESS = (ModelAuthError, ModelUnknown)
+_HUNG_ENOUGH = 3
+_AT_ONCE, _LOST_ENOUGH = 4, 4
+_FENCE = re.compile(r"\bdata-[0-9a-f]{8}\b")
+
+
+class Asker:
+    """Answers requests, from a file of cached replies where it can.
+
+    Threads may share one, and processes the file. How often one call is tried is bounded once, in
+    the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here tries
+    again. A host that let three calls in a row run out their deadline is asked no more, or a run
+    would spend that time on every score. Close it when done, or use it as a context manager.
+
+    Args:
+        settings: Name the ``model``; what it is asked with is part of what a reply is cached by.
+        connection: Where it is reached.
+        cache: The file of cached replies, made where there is none; None for the one beside the
+            cached indexes.
+
+    ``rubrics`` are those that it is to judge by. ``spent`` counts what was really asked: calls,
+    tokens, and seconds summed over the calls.
+
+    Raises:
+        SettingsError: The settings name no model that can be used.
+        ModelAuthError: There is no key to call it with.
+        DataError: The file of cached replies cannot be used.
+    """
+
+    def __init__(
+        self, settings: Settings, connection: Connection, cache: Path | None = None
+    ) -> None:
+        self._chat, self._settings = connect(settings, connection), settings
+        self.name, self.rubrics = self._chat.name, settings.loop.rubrics
+        self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+        self._cache = TextCache(cache or replies_path(), "replies")
+        self._guard = Lock()
+        self._hung = 0
+        self._hopeless: ModelError | None = None
+        self._underway: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cache.close()
+
+    def settle(self, work: Coroutine[Any, Any, T]) -> T | Unresolved:
+        """Run what asks to its end.
+
+        Returns:
+            What it came to; or why it came to nothing, when the model gave no usable reply within
+            its attempts and its deadline.
+
+        Raises:
+            ModelAuthError: The host refused the key. Every further call would fail like this one,
+                so whoever runs many should stop.
+            ModelUnknown: The host knows no such model or address; likewise.
+            DataError: The file of cached replies is damaged or full.
+        """
+        try:
+            found: T | Unresolved = waited(work)
+        except ModelError as error:
+            found = Unresolved(error.what)
+        if self._hopeless is not None:  # whatever the work made of it
+            raise self._hopeless
+        return found
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Return a cached reply, or a new one; of several that ask the same, one asks the model."""
+        key = reply_key(
+            f"{self._chat.name} at {self._chat.host}", self._settings.model.asked_with, request
+        )
+        with self._guard:
+            turn = self._underway.setdefault(key, Lock())
+        with turn:  # each that asks has a thread to itself
+            if (kept := self._found(key, request)) is not None:
+                return kept
+            try:
+                reply = await self._asked(request)
+            except _HOPELESS as error:
+                self._hopeless = error
+                raise
+            self._cache.put(key, reply.text)
+        return reply
+
+    def _found(self, key: str, request: ChatRequest) -> ChatReply | None:
+        """The cached reply; one that does not parse, in whatever way it got there, is none."""
+        text = self._cache.find(key)
+        if text is None or request.schema is None:
+            return None if text is None else ChatReply(text)
+        with suppress(Unreadable):
+            return ChatReply(text, read_json(text, request.schema))
+        return None
+
+    async def _asked(self, request: ChatRequest) -> ChatReply:
+        if self._hung >= _HUNG_ENOUGH:
+            raise DeadlineExceeded(
+                f"{request.purpose} did not ask {self.name}, whose last {self._hung} calls all ran "
+                f"out their deadline of {self._settings.deadline_s:g} s (deadline_s).",
+                "Run again when it answers: what was judged is kept.",
+            )
+        began, hung = time.monotonic(), False
+        meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+        try:
+            deadline = began + self._settings.deadline_s
+            return await self._chat.acomplete(request, deadline=deadline, meter=meter)
+        except DeadlineExceeded:
+            hung = True
+            raise
+        finally:
+            with self._guard:
+                self._hung = self._hung + 1 if hung else 0
+                self.spent["model_calls"] += meter["model_calls"]
+                self.spent["tokens_in"] += meter["tokens_in"]
+                self.spent["tokens_out"] += meter["tokens_out"]
+                self.spent["seconds"] += time.monotonic() - began
+
+
+def open_asker(settings: Settings, connection: Connection) -> AbstractContextManager[Asker | None]:
+    """Return a context manager of what asks the model of the settings; of None without a model.
+
+    Raises:
+        LexloopError: The model cannot be used.
+    """
+    return nullcontext() if settings.model.name is None else Asker(settings, connection)
+
+
+def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -> str:
+    """Return what a reply is cached by: the model, what it is asked with, the prompts and the form.
+
+    Args:
+        model: The model and its host.
+        asked_with: Parameters by name; a temperature that is not among them is 0.
+        request: What is asked.
+
+    The tag that fences data in a prompt is drawn anew whenever the prompt is rendered, so it is
+    written the same for all.
+    """
+    fence = _FENCE.search(request.system) or _FENCE.search(request.user)
+    said = [request.system, request.user]
+    if fence is not None:
+        said = [text.replace(fence[0], "data") for text in said]
+    others = {name: value for name, value in asked_with.items() if name != "temperature"}
+    temperature = float(asked_with.get("temperature", 0.0))
+    form = request.schema.model_json_schema() if request.schema else None
+    whole = json.dumps([model, temperature, *said, form, *sorted(others.items())], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Value) -> Form:
+    """Return a model's reply to a prompt in which ``values`` are put, in the form asked for."""
+    system, user = prompts.load(name, values).render(**values)
+    return parsed(await chat.ask(ChatRequest(name, system, user, form)), form)
+
+
+def side_by_side(
+    work: Callable[[Thing], T], things: Sequence[Thing], progress: Progress, workers: int
+) -> Generator[T]:
+    """Yield what ``work`` makes of each thing in their order, in threads that wait for a model.
+
+    Progress is told how many are done and how many there are. Nothing further is begun once
+    ``work`` raised, which is raised here: a refused key refuses every other request too.
+    """
+    progress(0, len(things))
+    with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-asking") as threads:
+        for done, result in enumerate(threads.map(work, things), start=1):
+            yield result
+            progress(done, len(things))
+
+
+def questions_of(
+    asker: Asker,
+    ask: Callable[[Thing], Coroutine[Any, Any, T]],
+    things: Sequence[Thing],
+    progress: Progress = lambda *_: None,
+) -> Iterator[T | Unresolved]:
+    """Yield what a model writes of each thing, or why nothing, in their order, some at a time.
+
+    Raises:
+        ModelError: No further question could be asked, or the first replies all came to nothing.
+    """
+
+    def settled(thing: Thing) -> T | Unresolved:
+        return asker.settle(ask(thing))
+
+    written = 0
+    with closing(side_by_side(settled, things, progress, _AT_ONCE)) as replies:
+        for number, reply in enumerate(replies, start=1):
+            written += not isinstance(reply, Unresolved)
+            enough = number == min(_LOST_ENOUGH, len(things))
+            if isinstance(reply, Unresolved) and enough and not written:
+                raise ModelUnavailable(
+                    f"The model wrote no question: {reply.reason}",
+                    "Try again, or leave out --model.",
+                )
+            yield reply

@@ -1,0 +1,64 @@
+"""The graph as measuring and training ask it: a case, up to its passages or its answer."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Passage
+from lexloop.documents.reading.folder import load_documents
+from lexloop.graph.build import LAST_OF_RETRIEVAL, Lexloop, build_graph
+from lexloop.graph.resources import build_context
+from lexloop.models.minilm import load_shipped
+from lexloop.store.opening import tools_for
+from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
+from lexloop_eval.case import Case
+
+Retrieve = Callable[[Case], list[Passage]]
+
+
+def state_after(graph: Lexloop, case: Case, last: str = "") -> dict[str, Any]:
+    """Return the working state after a case was put: at the end, or after the node ``last``."""
+    state: dict[str, Any] = {}
+    for step in graph.stream({"messages": case.messages}, stream_mode="updates"):
+        for node, update in step.items():
+            state |= update or {}
+            if node == last:
+                return state
+    return state
+
+
+def indexed(folder: Path, settings: Settings, ending: str = "") -> Collection:
+    """Return a folder's documents whose names have an ending, indexed in memory.
+
+    Raises:
+        CorpusError: The folder holds no documents.
+    """
+    documents = [one for one in load_documents(folder)[0] if one.name.endswith(ending)]
+    return build_collection(documents, tools_for(settings, load_shipped()))
+
+
+def ask_graph(
+    collection: Collection, settings: Settings, case: Case, **parts: Any
+) -> dict[str, Any]:
+    """Return the state after the graph answered a case without a model.
+
+    ``parts`` are implementations in place of those that the settings choose.
+    """
+    chosen = replace(build_context(settings, collection, None), **parts)
+    return state_after(build_graph(lambda *_: chosen), case)
+
+
+def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
+    """Return a function from a case to the best ``k`` passages, best first."""
+    plain = settings.changed(model=None, **{"plan.k": k, "loop.evaluator": "none"})
+    parts = build_context(plain, collection, None)
+    graph = build_graph(lambda *_: parts)
+
+    def retrieve(case: Case) -> list[Passage]:
+        passages: list[Passage] = state_after(graph, case, LAST_OF_RETRIEVAL).get("passages", [])
+        return passages[:k]  # less what they hand on to
+
+    return retrieve

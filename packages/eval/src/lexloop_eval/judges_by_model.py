@@ -1,0 +1,403 @@
+"""Judges by a chat model, each one prompt, one reply form and one score, and their metrics.
+
+A number given as text, a truth value given as a number, a verdict too many or a score outside its
+scale is no reply: the model is asked once more, and then there is no score, but a ``ModelError``.
+"""
+
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from statistics import fmean
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, create_model
+
+from lexloop.core.settings_groups import Rubrics
+from lexloop.core.types import ABSTENTION
+from lexloop.models.embedding import Embed
+from lexloop.models.request import Chat
+from lexloop.nodes.evaluate.judges import JudgeReply
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.question import parse
+from lexloop.prompts import Data, under
+from lexloop_eval.asking import Asker, prompted
+from lexloop_eval.metrics import retrieval
+from lexloop_eval.metrics.text import cosine
+from lexloop_eval.rubrics import RULES, Graded
+from lexloop_eval.score import Score, Unresolved, resolved
+
+_MOST_CLAIMS = 40
+_QUESTIONS = 3
+"""N of HyPA-RAG's formula; the paper leaves it open, and Ragas, which it uses, takes three."""
+Method = Literal["general", "criteria", "examples"]
+"""HyPA-RAG A.7, methods 1 to 3: a general scale; a criterion per grade; with an example per grade,
+a checklist and edge cases."""
+METHODS: tuple[Method, ...] = get_args(Method)
+SPEAKERS = 4
+"""A member of the public, a critic, a lawyer and an ethicist: the panel in the prompts."""
+ROUNDS = 2
+
+
+TenPoint = Annotated[float, Field(strict=True, ge=1.0, le=10.0, allow_inf_nan=False)]
+Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
+
+
+# the names and docstrings of these are part of the schema, by which replies are kept
+class Verdict(BaseModel):
+    """Yes or no on item ``n``, after its reasoning."""
+
+    n: StrictInt
+    reasoning: str = ""
+    verdict: StrictBool
+
+
+class Verdicts(BaseModel):
+    """One verdict on each numbered item, in the order of the numbers."""
+
+    verdicts: list[Verdict]
+
+
+class Claims(BaseModel):
+    """The claims of a text, each understood by itself."""
+
+    claims: Annotated[list[Words], Field(max_length=_MOST_CLAIMS)]
+
+
+class Questions(BaseModel):
+    """The questions that an answer would fit."""
+
+    questions: Annotated[list[Words], Field(min_length=_QUESTIONS, max_length=_QUESTIONS)]
+
+
+class ScoredEvidence(BaseModel):
+    """One piece of evidence: reasoning, then a score for each answer."""
+
+    reasoning: str = ""
+    scores: list[TenPoint]
+
+
+class EvidenceReply(BaseModel):
+    """Several pieces of evidence in one reply."""
+
+    evidence: list[ScoredEvidence]
+
+
+class PanelTurn(BaseModel):
+    """The turn of one agent of a panel: its opinion, and its score for each answer."""
+
+    remark: Words
+    scores: list[TenPoint]
+
+
+def number(kind: str, texts: Iterable[str]) -> list[Data]:
+    """Return texts by others as data, numbered from 1: verdicts and scores refer to these."""
+    return [Data(kind, text, n) for n, text in enumerate(texts, start=1)]
+
+
+@dataclass(frozen=True)
+class Given:
+    """One answer that is judged.
+
+    Args:
+        question: As it is to be understood: a follow-up in its standalone form.
+        answer: With its [n] markers.
+        reference: The right answer; empty where it is not known.
+        contexts: The texts of the passages in rank order, so that marker [n] names the n-th.
+        embed: Vectors of texts, for answer relevancy.
+        rubrics: What it is judged by.
+    """
+
+    question: str
+    answer: str
+    reference: str
+    contexts: Sequence[str]
+    embed: Embed
+    rubrics: Rubrics = "hardened"
+
+    @property
+    def said(self) -> str:
+        """The answer without its markers."""
+        return without_markers(self.answer)
+
+    @property
+    def right(self) -> str:
+        """The reference without the blanks around it."""
+        return self.reference.strip()
+
+
+async def faithfulness(chat: Chat, of: Given) -> Score:
+    """Return the share of the answer's claims that the passages bear out (HyPA-RAG, 5.2).
+
+    Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
+    does not move with what was retrieved.
+    """
+    return retrieval.borne_out(await borne_out(chat, of.question, of.said, of.contexts), "answer")
+
+
+async def context_recall(chat: Chat, of: Given) -> Score:
+    """Return the share of the reference's claims that the passages bear out."""
+    return retrieval.borne_out(
+        await borne_out(chat, of.question, of.right, of.contexts), "reference"
+    )
+
+
+async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str]) -> list[bool]:
+    """Return for each claim of a text whether the passages bear it out.
+
+    An abstention claims nothing. Without passages no claim is borne out, and nobody is asked.
+    """
+    if text.strip() in ("", ABSTENTION):
+        return []
+    found = await prompted(
+        chat, "split_claims", Claims, question=question, text=text, limit=_MOST_CLAIMS
+    )
+    claims = [claim.strip() for claim in found.claims]
+    if not claims or not contexts:
+        return [False] * len(claims)
+    reply = await prompted(
+        chat,
+        "attribute_claims",
+        verdicts_on(len(claims)),
+        passages=number("passage", contexts),
+        claims=number("claim", claims),
+        count=len(claims),
+    )
+    return [verdict.verdict for verdict in reply.verdicts]
+
+
+async def context_precision(chat: Chat, of: Given) -> Score:
+    """Return whether the passages that the reference rests on come first (HyPA-RAG, 5.2)."""
+    reply = await prompted(
+        chat,
+        "context_precision",
+        verdicts_on(len(of.contexts)),
+        question=of.question,
+        reference=of.right,
+        passages=number("passage", of.contexts),
+        count=len(of.contexts),
+    )
+    return retrieval.context_precision([verdict.verdict for verdict in reply.verdicts])
+
+
+async def answer_relevancy(chat: Chat, of: Given) -> Score:
+    """Return the mean cosine of the questions that the answer would fit to the one that was asked.
+
+    The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
+    """
+    reply = await prompted(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
+    asked, *others = of.embed([of.question, *(text.strip() for text in reply.questions)])
+    scores = [cosine(other, asked) for other in others]
+    return next(filter(lambda one: isinstance(one, Unresolved), scores), fmean(resolved(scores)))
+
+
+async def correctness(chat: Chat, of: Given, method: Method) -> Score:
+    """Return how correct an answer is, from 1 to 5 (HyPA-RAG, A.7)."""
+    return await _graded(chat, f"correctness_{method}", RULES[of.rubrics].grade, of)
+
+
+async def similarity_tenths(chat: Chat, of: Given) -> Score:
+    """Return how much an answer is like the reference, in parts and whole (Adobe, appendix B)."""
+    return await _graded(chat, "similarity_tenths", RULES[of.rubrics].tenths, of)
+
+
+async def groundedness_tenths(chat: Chat, of: Given) -> Score:
+    """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
+    passages, form = number("passage", of.contexts), RULES[of.rubrics].tenths
+    name = under(of.rubrics, "groundedness_tenths")
+    return (await prompted(chat, name, form, passages=passages, answer=of.said)).score
+
+
+async def _triad(chat: Chat, of: Given) -> JudgeReply:
+    """LQ-RAG's three scores (section III), which come in one reply."""
+    asked, passages = parse(of.question)["text"], number("passage", of.contexts)
+    name = under(of.rubrics, "evaluate")
+    return await prompted(
+        chat, name, JudgeReply, question=asked, passages=passages, answer=of.answer
+    )
+
+
+async def _graded(chat: Chat, name: str, form: type[Graded], of: Given) -> float:
+    beside = {"question": of.question, "reference": of.right, "answer": of.said}
+    return (await prompted(chat, under(of.rubrics, name), form, **beside)).score
+
+
+@cache
+def verdicts_on(count: int) -> type[Verdicts]:
+    """Return the form of verdicts on items 1 to ``count``: on each one, and on no other."""
+
+    def complete(verdicts: list[Verdict]) -> list[Verdict]:
+        ordered = sorted(verdicts, key=lambda verdict: verdict.n)
+        if [verdict.n for verdict in ordered] != list(range(1, count + 1)):
+            raise ValueError(f"give exactly one verdict for each n from 1 to {count}")
+        return ordered
+
+    field = Annotated[list[Verdict], AfterValidator(complete)]
+    return create_model(f"VerdictsOn{count}", __base__=Verdicts, verdicts=(field, ...))
+
+
+async def fair_eval(
+    chat: Chat,
+    question: str,
+    answers: Sequence[str],
+    document: str | None = None,
+    rubrics: Rubrics = "hardened",
+) -> list[float]:
+    """Return scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
+
+    Hardened, every answer stands once in every place: two answers are judged in both orders, which
+    evens out what a model gives for the place alone. A score is the mean over orders and pieces.
+    The pieces come in one structured reply, each reasoned afresh before its scores: calls of their
+    own would have to be sampled to differ, while judges run at temperature 0 and are kept by
+    content.
+
+    Args:
+        chat: The model.
+        question: What was asked.
+        answers: One or more, by different systems.
+        document: The law to go by; None leaves the model to its own knowledge.
+        rubrics: What the answers are judged by.
+    """
+    given: list[list[float]] = [[] for _ in answers]
+    (name, shown), rules = _prompt_for("fair_eval", document, rubrics), RULES[rubrics]
+    for first in range(len(answers))[: None if rules.every_order else 1]:
+        order = [*range(first, len(answers)), *range(first)]
+        numbered = number("answer", [answers[i] for i in order])
+        schema = evidence_on(len(answers), rules.pieces)
+        reply = await prompted(
+            chat, name, schema, question=question, answers=numbered, pieces=rules.pieces, **shown
+        )
+        for place, answer in enumerate(order):
+            given[answer] += [piece.scores[place] for piece in reply.evidence]
+    return [fmean(scores) for scores in given]
+
+
+def _prompt_for(name: str, document: str | None, rubrics: Rubrics) -> tuple[str, dict[str, str]]:
+    """The prompt's name with or without a document, and what to render it with besides."""
+    if document is None:
+        return under(rubrics, name), {}
+    return under(rubrics, f"{name}_document"), {"document": document}
+
+
+@cache
+def evidence_on(answers: int, pieces: int) -> type[EvidenceReply]:
+    """Return the form of so many pieces of evidence, each with just one score per answer."""
+
+    def complete(pieces: list[ScoredEvidence]) -> list[ScoredEvidence]:
+        if any(len(piece.scores) != answers for piece in pieces):
+            raise ValueError(f"give exactly {answers} scores in each, one per answer")
+        return pieces
+
+    several = Annotated[
+        list[ScoredEvidence], Field(min_length=pieces, max_length=pieces), AfterValidator(complete)
+    ]
+    return create_model(f"EvidenceOn{answers}", __base__=EvidenceReply, evidence=(several, ...))
+
+
+async def chat_eval(
+    chat: Chat,
+    question: str,
+    answers: Sequence[str],
+    document: str | None = None,
+    rubrics: Rubrics = "hardened",
+) -> list[float]:
+    """Return scores from 1 to 10, one per answer, by agents with roles who discuss them in turns.
+
+    Each agent speaks once a round and hears every remark made before, but no scores, which would
+    pull its own towards them. A score is the mean of the agents' scores in the last round. The
+    arguments are those of ``fair_eval``.
+    """
+    if not answers:
+        return []
+    said: list[Data] = []
+    turns: list[PanelTurn] = []
+    name, shown = _prompt_for("chat_eval", document, rubrics)
+    numbered, schema = number("answer", answers), turn_on(len(answers))
+    for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
+        turn = await prompted(
+            chat,
+            name,
+            schema,
+            speaker=speaker,
+            question=question,
+            answers=numbered,
+            remarks=said,
+            **shown,
+        )
+        said = [*said, Data("remark", turn.remark, speaker)]
+        turns.append(turn)
+    scores = [turn.scores for turn in turns[-SPEAKERS:]]
+    return [fmean(of_one) for of_one in zip(*scores, strict=True)]
+
+
+@cache
+def turn_on(answers: int) -> type[PanelTurn]:
+    """Return the form of a turn with just one score per answer."""
+    scores = Annotated[list[TenPoint], Field(min_length=answers, max_length=answers)]
+    return create_model(f"TurnOn{answers}", __base__=PanelTurn, scores=(scores, ...))
+
+
+Need = Literal["answer", "statement", "passages", "reference"]
+_SINGLE: dict[str, tuple[tuple[Need, ...], Callable[[Chat, Given], Coroutine[Any, Any, Score]]]] = {
+    "model_faithfulness": (("statement", "passages"), faithfulness),
+    "model_answer_relevancy": (("statement",), answer_relevancy),
+    "model_context_precision": (("reference", "passages"), context_precision),
+    "model_context_recall": (("reference", "passages"), context_recall),
+    **{
+        f"model_correctness_{method}": (
+            ("answer", "reference"), partial(correctness, method=method),
+        )
+        for method in METHODS
+    },
+    "model_groundedness_tenths": (("statement", "passages"), groundedness_tenths),
+    "model_similarity_tenths": (("answer", "reference"), similarity_tenths),
+}  # fmt: skip
+_TRIAD: dict[str, tuple[Need, ...]] = {
+    "answer_relevance": ("statement",),
+    "context_relevance": ("statement", "passages"),
+    "groundedness": ("statement", "passages"),
+}
+
+
+def model_metrics(asker: Asker, given: Given) -> dict[str, Score]:
+    """Return every metric that a model judges, under its name in records and tables.
+
+    Each stands by itself: what one call came to nothing for leaves the others as they are. A
+    metric that lacks what it needs is unresolved and asks nobody: one against a reference without
+    a reference, one on passages without passages, one on what an answer states for an abstention.
+
+    Raises:
+        ModelAuthError: The host refused the key.
+        ModelError: The host knows no such model.
+        DataError: The file of kept replies is damaged or full.
+    """
+    missing = _missing(given)
+
+    def lacking(needs: tuple[Need, ...]) -> Unresolved | None:
+        return next((missing[need] for need in needs if need in missing), None)
+
+    scores: dict[str, Score] = {}
+    for name, (needs, ask) in _SINGLE.items():
+        lacked = lacking(needs)
+        scores[name] = asker.settle(ask(asker, given)) if lacked is None else lacked
+    reasons = {name: lacking(needs) for name, needs in _TRIAD.items()}
+    found: JudgeReply | Unresolved = Unresolved("nobody was asked")
+    if not all(reasons.values()):
+        found = asker.settle(_triad(asker, given))
+    for name, why in reasons.items():
+        told = found if isinstance(found, Unresolved) else getattr(found, name).score
+        scores[f"model_{name}"] = why or told
+    return scores
+
+
+def _missing(given: Given) -> dict[Need, Unresolved]:
+    """Why a metric cannot be had, by what it would need and there is not."""
+    found: dict[Need, Unresolved] = {}
+    if not given.said.strip():
+        found["answer"] = found["statement"] = Unresolved("there is no answer")
+    elif given.said.strip() == ABSTENTION:
+        found["statement"] = Unresolved("the answer is an abstention")
+    if not given.contexts:
+        found["passages"] = Unresolved("no passage was retrieved")
+    if not given.right:
+        found["reference"] = Unresolved("there is no reference answer")
+    return found

@@ -1,0 +1,522 @@
+"""The work of a worker process: ask a case under a variant, and measure what became of it.
+
+Its judges serve every variant, and no batch changes a vector that they judge by.
+"""
+
+import os
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from lexloop.core.errors import LexloopError
+from lexloop.core.metadata import Filters
+from lexloop.core.running import waited
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Attempt, Candidate, Passage
+from lexloop.core.workers import Frame
+from lexloop.documents.text.tokens import words
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
+from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.minilm import load_shipped
+from lexloop.nodes.context import Context
+from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge, claims_of
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.question import parse
+from lexloop.store.view import Collection, View
+from lexloop.store.writer import without
+from lexloop_eval.asking import Asker
+from lexloop_eval.case import Case
+from lexloop_eval.correctness import CorrectnessJudge, is_correct
+from lexloop_eval.evidence import EvidenceIndex, Grades, Relevant
+from lexloop_eval.graph_runs import state_after
+from lexloop_eval.judges_by_model import Given, model_metrics
+from lexloop_eval.metrics import retrieval
+from lexloop_eval.metrics.text import BY_WORDS, by_words, cosine
+from lexloop_eval.record import AttemptSeen, Record, unanswered
+from lexloop_eval.score import Score, Unresolved, as_json
+
+_MOST_CACHED = 20_000
+
+
+class OneByOne:
+    """An embedder that remembers, and whose vectors do not depend on what they are made with."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.window = embedder.window
+        self.encode = embedder.encode
+        self.count_tokens = embedder.count_tokens
+        self.count_tokens_many = embedder.count_tokens_many
+        self._vector = lru_cache(_MOST_CACHED)(lambda text: embedder.embed([text])[0])
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Return unit vectors of shape (len(texts), dimension)."""
+        vectors = np.array([self._vector(text) for text in texts], dtype=np.float32)
+        return vectors.reshape(len(texts), self.dimension)
+
+
+T = TypeVar("T")
+
+
+class CaseCache:
+    """Findings about one case; another case clears them."""
+
+    def __init__(self) -> None:
+        self._case: str | None = None
+        self._found: dict[Hashable, object] = {}
+
+    def about(self, case: str) -> None:
+        """Name the case that comes next, by its id."""
+        if case != self._case:
+            self._case, self._found = case, {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what is kept under a key; made when it is not there."""
+        if key not in self._found:
+            self._found[key] = make()
+        return cast(T, self._found[key])
+
+
+class Judges:
+    """The judges of a process.
+
+    ``embed`` gives unit vectors by the embedded model, whatever answers; ``support`` judges claims,
+    ``correctness`` answers against references; ``asker`` asks the model that judges.
+
+    Args:
+        connection: Where that model is reached.
+        judge: Its settings; None without one.
+
+    Raises:
+        LexloopError: Their weights cannot be read, or the model that judges cannot be used.
+    """
+
+    def __init__(self, connection: Connection, judge: dict[str, Any] | None) -> None:
+        self._alone: dict[str, OneByOne] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self.known = CaseCache()
+        self.embed = self._one_by_one(load_shipped()).embed
+        self.support = ClaimSupport(self.embed)
+        self.correctness = CorrectnessJudge(self.embed)
+        self.asker = Asker(Settings(**judge), connection) if judge else None
+
+    def over(self, collection: Collection, access: Filters) -> EmbeddedJudge:
+        """Return the judge of answers from what an access admits of a collection."""
+        # texts are embedded one at a time: what is judged must not depend on its batch
+        judging = collection.embedded_by(self._one_by_one(collection.embedder))
+        return EmbeddedJudge(judging.seen_by(access))
+
+    def _one_by_one(self, embedder: Embedder) -> OneByOne:
+        return self._alone.setdefault(embedder.name, OneByOne(embedder))
+
+    def context_tokens(self, passages: list[Passage]) -> int:
+        """Count the tokens of the passages as the embedded model does, whatever answers."""
+        embedder = load_shipped()
+        total = 0
+        for passage in passages:
+            key = passage["id"], passage["text"]
+            if key not in self._counts:
+                self._counts[key] = embedder.count_tokens(passage["text"])
+            total += self._counts[key]
+        return total
+
+
+SUPPORTED = 0.5
+"""A claim that is more probably supported than not counts as inferred."""
+_TRIAD = ("answer_relevance", "context_relevance", "groundedness")
+_AGAINST_REFERENCE = ("similarity", "correctness", "correct", *BY_WORDS)
+_NO_REFERENCE = Unresolved("the gold record has no reference answer")
+_DEPTHS = (5, 10)
+_DOCUMENTS = 3
+"""Sultania et al. return and measure three documents."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A case that was answered, and what judges it.
+
+    Args:
+        gold: What was asked, and what is known of the right answer.
+        state: The graph's working state at the end.
+        judges: Those that score every variant, whatever evaluated its answers itself.
+        judge: Makes LQ-RAG's three scores.
+        view: The documents that were asked.
+        evidence: Finds what is relevant; None where nothing was retrieved from.
+        closed: Whether the evidence was taken out first, so that no answer can be right.
+    """
+
+    gold: Case
+    state: dict[str, Any]
+    judges: Judges
+    judge: EmbeddedJudge
+    view: View
+    evidence: EvidenceIndex | None
+    closed: bool
+
+    @property
+    def reference(self) -> str:
+        """The right answer; empty where there is none or the evidence was taken out."""
+        reference = self.gold.reference_answer or ""
+        return "" if self.closed or not reference.strip() else reference
+
+    @property
+    def passages(self) -> list[Passage]:
+        """The passages that the answer was written from."""
+        passages: list[Passage] = self.state["passages"]
+        return passages
+
+    @property
+    def question(self) -> str:
+        """The question as it is to be understood: a follow-up in its standalone form."""
+        question: str = self.state["attempts"][0]["question"]
+        return question
+
+
+def measure(it: Answered) -> dict[str, Score]:
+    """Return every metric; one that lacks what it needs is unresolved and says why."""
+    known, answer, ids = it.judges.known, it.state["answer"], tuple(p["id"] for p in it.passages)
+    known.about(it.gold.id)
+    metrics: dict[str, Score] = {
+        **known.get(("reference", answer, it.reference), lambda: _against_reference(it)),
+        **known.get(("answer", it.question, it.view, answer, ids), lambda: _of_the_answer(it)),
+        **known.get(("context", it.reference, it.view, ids), lambda: _of_the_context(it)),
+        **_of_abstaining(it),
+        "unverified_citations": _unverified(it),
+        "words": float(len(without_markers(answer).split())),
+        **of_retrieval(_relevant(it), ranking(it.state), it.passages, it.state["plan"]["k"]),
+    }
+    if it.judges.asker is not None:
+        texts = [passage["text"] for passage in it.passages]
+        rubrics = it.judges.asker.rubrics
+        given = Given(it.question, answer, it.reference, texts, it.judges.embed, rubrics)
+        metrics |= model_metrics(it.judges.asker, given)
+    if it.gold.rated:
+        metrics["human"] = by_people(it.gold, answer)
+    return metrics
+
+
+def by_people(gold: Case, answer: str) -> Score:
+    """Return the mean of what people gave this very answer, its markers and blanks apart."""
+    said = words(without_markers(answer))
+    scores = [rated.score for rated in gold.rated if words(without_markers(rated.answer)) == said]
+    return fmean(scores) if scores else Unresolved("nobody has scored this answer")
+
+
+def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
+    """Return what a record keeps of one pass through the loop."""
+    evaluation, usage = attempt["evaluation"], attempt["usage"]
+    score = _correctness(it, attempt["answer"])
+    seen: AttemptSeen = {
+        "answer_relevance": evaluation["answer_relevance"],
+        "context_relevance": evaluation["context_relevance"],
+        "groundedness": evaluation["groundedness"],
+        "passed": evaluation["passed"],
+        "verified": evaluation["citations_verified"],
+        "abstained": attempt["abstained"],
+        "model_calls": usage["model_calls"],
+        "tokens": usage["tokens_in"] + usage["tokens_out"],
+        "correctness": None if isinstance(score, Unresolved) else score,
+    }
+    if "answers" in evaluation:
+        seen["answers"] = evaluation["answers"]
+    return seen
+
+
+def _against_reference(it: Answered) -> dict[str, Score]:
+    """Compare with the reference: by vectors, by the correctness judge, by words.
+
+    Its [n] markers are no part of what an answer says.
+    """
+    if not it.reference:
+        return dict.fromkeys(_AGAINST_REFERENCE, _NO_REFERENCE)
+    judged = _correctness(it, it.state["answer"])
+    correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
+    if it.gold.out_of_scope:  # that the documents do not answer can be said in any words
+        free = Unresolved("out of scope: the reference's words are not the only ones")
+        return {**dict.fromkeys(_AGAINST_REFERENCE, free), **correct}
+    said, reference = without_markers(it.state["answer"]), it.reference
+    ours, theirs = it.judges.embed([said, reference])
+    return {
+        **correct,
+        "similarity": cosine(ours, theirs),
+        **by_words(said, reference),
+    }
+
+
+def _correctness(it: Answered, answer: str) -> Score:
+    """The embedded judge's absolute correctness, 1 to 5."""
+    if not it.reference:
+        return _NO_REFERENCE
+    said, judge = without_markers(answer), it.judges.correctness
+    return it.judges.known.get(
+        ("correctness", said), lambda: judge.score(it.gold.question, said, it.reference)
+    )
+
+
+def _of_the_answer(it: Answered) -> dict[str, Score]:
+    """LQ-RAG's triad and HyPA-RAG's faithfulness (5.2), without a model."""
+    if it.state["abstained"]:
+        return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
+    if not it.passages:
+        return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
+    triad = waited(it.judge.judge(parse(it.question), it.passages, it.state["answer"]))
+    scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
+    inferred = _supported(it, claims_of(it.state["answer"]), it.passages)
+    missing = Unresolved("the judge gave no score")
+    return {
+        **{name: missing if score is None else score for name, score in scores.items()},
+        "faithfulness": retrieval.borne_out(inferred, "answer"),
+    }
+
+
+def _of_the_context(it: Answered) -> dict[str, Score]:
+    """HyPA-RAG's context recall and precision (5.2), by the claims of the reference."""
+    names = ("context_recall", "context_precision")
+    if it.gold.out_of_scope:
+        return dict.fromkeys(names, Unresolved("out of scope: nothing is relevant"))
+    claims = claims_of(it.reference)
+    if not claims:
+        return dict.fromkeys(names, _NO_REFERENCE)
+    if not it.passages:
+        return dict.fromkeys(names, Unresolved("no passage was retrieved"))
+    relevant = [_supports_any(it, claims, passage) for passage in it.passages]
+    return {
+        "context_recall": retrieval.borne_out(_supported(it, claims, it.passages), "reference"),
+        "context_precision": retrieval.context_precision(relevant),
+    }
+
+
+def _supports_any(it: Answered, claims: list[str], passage: Passage) -> bool:
+    return it.judges.known.get(
+        ("supports any", tuple(claims), passage["text"]),
+        lambda: any(_supported(it, claims, [passage])),
+    )
+
+
+def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
+    """Judge of each claim that the passages together support it."""
+    texts = [passage["text"] for passage in passages]
+    evidence: Evidence = it.judges.known.get(
+        ("evidence", tuple(texts)), lambda: evidence_of(texts, it.judges.embed)
+    )
+    return [one.probability >= SUPPORTED for one in it.judges.support.of(claims, evidence)]
+
+
+def _of_abstaining(it: Answered) -> dict[str, Score]:
+    """Judge abstaining and answering by what the documents that were asked hold."""
+    abstained, answerable = bool(it.state["abstained"]), not (it.closed or it.gold.out_of_scope)
+    answerable_only = Unresolved("the documents answer the question")
+    unanswerable_only = Unresolved("the documents do not answer the question")
+    return {
+        "rightly_abstained": answerable_only if answerable else float(abstained),
+        "wrongly_abstained": float(abstained) if answerable else unanswerable_only,
+        "abstention_accuracy": float(abstained != answerable),
+    }
+
+
+def _unverified(it: Answered) -> Score:
+    state = it.state
+    if state["abstained"]:
+        return 0.0
+    if not it.passages and not state["citations"]:
+        return Unresolved("the answer was written without passages")
+    told = state["draft"]["told"] if "draft" in state else []
+    return float(len(citation_problems(state["answer"], state["citations"], it.view.text_of, told)))
+
+
+def _relevant(it: Answered) -> Relevant:
+    if it.evidence is None:
+        return Relevant.unknown("the variant retrieves nothing")
+    if it.closed:
+        return Relevant.unknown("the evidence was taken out of the corpus")
+    index = it.evidence
+    return it.judges.known.get(("relevant", id(index)), lambda: index.relevant(it.gold))
+
+
+def ranking(state: dict[str, Any]) -> list[Candidate]:
+    """Return the passages, then the other candidates in the order of fusion.
+
+    Where an earlier attempt became the answer its candidates are gone, and the passages are all.
+    """
+    passages: list[Candidate] = list(state["passages"])
+    if state["attempts"][-1]["passages"] != state["passages"]:
+        return passages
+    chosen = {passage["id"] for passage in passages}
+    others = [*state.get("candidates", []), *state.get("graph_candidates", [])]
+    rest = {candidate["id"]: candidate for candidate in others if candidate["id"] not in chosen}
+    return [*passages, *rest.values()]
+
+
+def of_retrieval(
+    relevant: Relevant, ranked: Sequence[Candidate], passages: Sequence[Passage], k: int
+) -> dict[str, Score]:
+    """Return each ranking metric at k, 5 and 10, of documents at 3, and of characters.
+
+    Args:
+        relevant: What should have been found.
+        ranked: Chunks, best first, the passages before all others.
+        passages: What the answer was written from.
+        k: How many passages the plan allows.
+    """
+    ids = [candidate["id"] for candidate in ranked]
+    owners = list(dict.fromkeys(candidate["document"] for candidate in ranked))
+    at: dict[tuple[str, int | str], dict[str, Score]] = {
+        ("", "k"): _at(ids[: len(passages)], relevant.chunks, k),
+        ("document_", _DOCUMENTS): _at(owners, relevant.documents, _DOCUMENTS),
+        **{("", n): _at(ids, relevant.chunks, n, least=n) for n in _DEPTHS},
+    }
+    found = {f"{of}{name}@{n}": one for (of, n), made in at.items() for name, one in made.items()}
+    return {**found, **of_spans(relevant, passages)}
+
+
+def _at(
+    ranked: Sequence[str], grades: Grades | Unresolved, k: int, least: int = 0
+) -> dict[str, Score]:
+    if isinstance(grades, Unresolved) or len(ranked) < least:
+        short = Unresolved(f"fewer than {least} candidates")
+        missing = grades if isinstance(grades, Unresolved) else short
+        return dict.fromkeys(retrieval.OF_RANKING, missing)
+    return retrieval.of_ranking(ranked, grades, k)
+
+
+def of_spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+    """Return how much of the evidence the passages hold, and how much of them is evidence."""
+    if isinstance(relevant.spans, Unresolved):
+        return dict.fromkeys(retrieval.OF_SPANS, relevant.spans)
+    evidence = [(span.document, span.start, span.end) for span in relevant.spans]
+    return retrieval.of_spans([(p["document"], p["start"], p["end"]) for p in passages], evidence)
+
+
+def answering() -> Callable[[Any], Iterator[Frame]]:
+    """Return what answers a setup by ``ready`` or ``failed``, then each task by a record.
+
+    The setup holds all settings of each of the ``variants``, those of the ``judge`` or None, and
+    the ``base_url``; a task the ``case`` as JSON, the place of its ``variant``, whether the
+    evidence is taken out first (``closed``) and whether the record has metrics (``measured``). The
+    record names no variant.
+    """
+    cases: list[CaseRunner] = []
+
+    def answer(asked: Any) -> Iterator[Frame]:
+        if cases:
+            yield {"record": cases[0].run(asked)}
+            return
+        try:
+            cases.append(CaseRunner(asked))
+        except LexloopError as error:
+            yield {"failed": [type(error).__name__, error.what, error.hint]}
+            raise SystemExit from error
+        yield {"ready": True}
+
+    return answer
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A variant over one collection, ``whole`` as opened and ``asked`` with its own embedder.
+
+    Questions are embedded anew for each: vectors of a batch differ in their last digits by what
+    else is in it, so an answer could depend on the questions before it; and a question that was
+    asked under another variant would seem fast.
+    """
+
+    whole: Collection
+    asked: Collection
+    context: Context
+    judge: EmbeddedJudge
+
+
+class CaseRunner:
+    """Everything that answers and measures, in one process.
+
+    Raises:
+        LexloopError: The corpus, a model or a stored file cannot be used.
+    """
+
+    def __init__(self, setup: dict[str, Any]) -> None:
+        environ = {**os.environ, "LEXLOOP_BASE_URL": setup["base_url"] or ""}
+        connection = Connection.from_environment(environ)
+        self._resources = Resources(connection)
+        self._settings = [Settings(**variant) for variant in setup["variants"]]
+        self._judges = Judges(connection, setup["judge"])
+        self._known: dict[View, EvidenceIndex] = {}
+        # made before the first question, where it can fail
+        self._variants = [
+            self._over(self._resources.collection(settings)[0], settings)
+            for settings in self._settings
+        ]
+        self._context = self._variants[0].context
+        self._graph = build_graph(lambda *_: self._context)
+
+    def run(self, task: dict[str, Any]) -> Record:
+        """Return the record of a task; a question that fails is recorded as such."""
+        case = Case(**task["case"])
+        try:
+            return self._answered(case, task)
+        except LexloopError as error:
+            return unanswered(case, f"{type(error).__name__}: {error.what}")
+
+    def _answered(self, case: Case, task: dict[str, Any]) -> Record:
+        settings, opened = self._settings[task["variant"]], self._variants[task["variant"]]
+        access = Filters.of(settings)
+        view = opened.whole.seen_by(access)
+        if task["closed"] and not case.out_of_scope:
+            opened = self._over(without(view, self._evidence(view).to_take_out(case)), settings)
+        opened.asked.forget()
+        self._context = opened.context
+        began = time.perf_counter()
+        state = state_after(self._graph, case)
+        seconds = time.perf_counter() - began
+        tokens = self._judges.context_tokens(state["passages"])
+        record = _record(case, state, seconds, tokens)
+        if task["measured"]:
+            evidence = None if settings.retrieval.source == "none" else self._evidence(view)
+            seen = opened.whole.seen_by(access)
+            it = Answered(case, state, self._judges, opened.judge, seen, evidence, task["closed"])
+            record["metrics"] = {name: as_json(score) for name, score in measure(it).items()}
+            record["attempts"] = [attempt_seen(it, attempt) for attempt in state["attempts"]]
+        return record
+
+    def _over(self, whole: Collection, settings: Settings) -> _Opened:
+        asked = whole.embedded_by(whole.embedder)
+        context = self._resources.over(settings, asked)
+        return _Opened(whole, asked, context, self._judges.over(whole, Filters.of(settings)))
+
+    def _evidence(self, view: View) -> EvidenceIndex:
+        if view not in self._known:
+            self._known[view] = EvidenceIndex(view.every_chunk())
+        return self._known[view]
+
+
+def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: int) -> Record:
+    usage = state["usage"]
+    record: Record = {
+        **unanswered(case, ""),
+        "complexity": state["complexity"],
+        "answer": state["answer"],
+        "abstained": state["abstained"],
+        "passed": state["evaluation"]["passed"],
+        "warning": state["warning"],
+        "citations": state["citations"],
+        "passages": [
+            {"n": p["n"], "document": p["document"], "start": p["start"], "end": p["end"]}
+            for p in state["passages"]
+        ],
+        "degraded": state["degraded"],
+        "model_calls": usage["model_calls"],
+        "tokens_in": usage["tokens_in"],
+        "tokens_out": usage["tokens_out"],
+        "context_tokens": context_tokens,
+        "seconds": seconds,
+    }
+    if "cost_usd" in usage:
+        record["cost_usd"] = usage["cost_usd"]
+    return record

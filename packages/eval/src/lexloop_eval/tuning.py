@@ -1,0 +1,732 @@
+"""Searching settings on one part of the gold questions and reporting on the other.
+
+A question that is worded like one of the other part would be reported on after having been tuned
+on, so whole groups of near-duplicates are dealt. Recall counts pieces of evidence and not chunks:
+where documents are cut small there are more chunks to find, and no chunker could be compared with
+another. The search goes through one coordinate after the other, and takes nothing that does not
+gain beyond noise.
+"""
+
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, Literal, get_args, get_origin
+
+from lexloop.core.errors import InputError, ModelError, SettingsError
+from lexloop.core.metadata import Filters
+from lexloop.core.settings import FIXED_K, METHODS, Connection, Settings
+from lexloop.core.settings_groups import Group
+from lexloop.core.types import Passage
+from lexloop.documents.reading.workers import Progress, silent
+from lexloop.documents.text.tokens import words
+from lexloop.graph.build import LAST_OF_RETRIEVAL, build_graph
+from lexloop.graph.resources import Resources
+from lexloop.models.embedding import Embedder
+from lexloop.nodes.classify import TABLES, class_plans
+from lexloop.nodes.markers import without_markers
+from lexloop.store.view import View
+from lexloop_eval.case import Case
+from lexloop_eval.correctness import CorrectnessJudge
+from lexloop_eval.evidence import EvidenceIndex
+from lexloop_eval.graph_runs import state_after
+from lexloop_eval.metrics.retrieval import Span, of_ranking, overlap
+from lexloop_eval.metrics.text import cosine
+from lexloop_eval.report.tables import (
+    NOTE,
+    Figure,
+    Table,
+    Value,
+    as_markdown,
+    of_estimate,
+    rounded,
+)
+from lexloop_eval.run.worker import OneByOne, of_spans
+from lexloop_eval.score import Score, Unresolved, as_json, is_resolved, resolved
+from lexloop_eval.statistics import (
+    NO_PAIR,
+    beyond_noise,
+    clustered_estimate,
+    mean,
+    paired,
+    paired_randomisation,
+)
+
+Objective = Literal["similarity", "correctness", "recall", "ndcg", "span_recall"]
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+OF_RETRIEVAL: tuple[Objective, ...] = ("recall", "ndcg", "span_recall")
+"""These need no answer."""
+_DEPTH = 10
+_NO_REFERENCE = "the gold record has no reference answer"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The worth of settings on some questions.
+
+    Args:
+        scores: Of each objective, one score a question, in their order.
+        tokens: Of the passages, one number a question, as the embedded model counts them.
+    """
+
+    scores: dict[Objective, list[Score]]
+    tokens: list[float]
+
+    def mean(self, objective: Objective) -> Score:
+        """Return the mean of the resolved scores."""
+        if known := resolved(self.scores[objective]):
+            return mean(known)
+        unresolved = (score for score in self.scores[objective] if isinstance(score, Unresolved))
+        return next(unresolved, Unresolved("there are no questions"))
+
+    @property
+    def mean_tokens(self) -> float:
+        """The tokens of context a question."""
+        return mean(self.tokens)
+
+
+class Measurer:
+    """Measures settings; opens each collection once, embeds each question once, in one thread.
+
+    Args:
+        connection: Where models are reached.
+        progress: Told how far an indexing or a measurement has come.
+    """
+
+    def __init__(self, connection: Connection, progress: Progress = silent) -> None:
+        self._resources = _CachedResources(connection, progress=progress)
+        self._progress = progress
+        self._known: dict[View, EvidenceIndex] = {}
+
+    def measure(
+        self, settings: Settings, questions: Sequence[Case], answered: bool, stage: str = ""
+    ) -> Measurement:
+        """Put every question.
+
+        Args:
+            settings: How it is answered.
+            questions: At least one.
+            answered: Whether answers are written; without them similarity and correctness are
+                unresolved.
+            stage: What progress calls it; without a name it is told nothing.
+
+        Raises:
+            LexloopError: The settings, the corpus or the data cannot be used. A model that fails
+                on a question leaves that question's scores unresolved.
+        """
+        collection = self._resources.collection(settings)[0]
+        view = collection.seen_by(Filters.of(settings))
+        if view not in self._known:
+            self._known[view] = EvidenceIndex(view.every_chunk())
+        judged = settings if answered else settings.changed(**{"loop.evaluator": "none"})
+        parts = self._resources.over(judged, collection)
+        graph = build_graph(lambda *_: parts)
+        rows: list[dict[Objective, Score]] = []
+        tokens: list[float] = []
+        for number, gold in enumerate(questions, 1):
+            try:
+                state = state_after(graph, gold, "" if answered else LAST_OF_RETRIEVAL)
+            except ModelError as error:
+                rows.append(dict.fromkeys(OBJECTIVES, Unresolved(error.what)))
+                tokens.append(0.0)
+            else:
+                passages: list[Passage] = state["passages"]
+                scores = of_passages(gold, passages, self._known[view])
+                rows.append(
+                    {**scores, **self._of_answer(gold, state["answer"] if answered else None)}
+                )
+                texts = [passage["text"] for passage in passages]
+                tokens.append(float(sum(self._embedder.count_tokens_many(texts))))
+            if stage:
+                self._progress(stage, number, len(questions))
+        return Measurement({name: [row[name] for row in rows] for name in OBJECTIVES}, tokens)
+
+    def _of_answer(self, gold: Case, answer: str | None) -> dict[Objective, Score]:
+        reference = (gold.reference_answer or "").strip()
+        if answer is None or not reference:
+            missing = "no answer was written" if answer is None else _NO_REFERENCE
+            return {"similarity": Unresolved(missing), "correctness": Unresolved(missing)}
+        said = without_markers(answer)
+        similarity = cosine(*self._embedder.embed([said, reference]))
+        return {
+            "similarity": Unresolved("out of scope: the right answer is to abstain")
+            if gold.out_of_scope
+            else similarity,
+            "correctness": self._correctness.score(gold.question, said, reference),
+        }
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return self._resources.embedder(Settings())
+
+    @cached_property
+    def _correctness(self) -> CorrectnessJudge:
+        return CorrectnessJudge(self._embedder.embed)
+
+
+class _CachedResources(Resources):
+    """Embeds a question once for all settings that are tried on it."""
+
+    def _load(self, name: str) -> Embedder:
+        return OneByOne(super()._load(name))
+
+
+def of_passages(
+    gold: Case, passages: Sequence[Passage], index: EvidenceIndex
+) -> dict[Objective, Score]:
+    """Return the objectives of retrieval for one question.
+
+    Args:
+        gold: The question and its evidence.
+        passages: What an answer would be written from.
+        index: Finds the evidence in the collection.
+
+    Returns:
+        ``recall``: the share of the pieces of evidence (spans, quoted contexts, or documents,
+        whichever the record has) that a passage holds, half of them at least. ``ndcg``: nDCG@10
+        of the passages. ``span_recall``: the share of the evidence's characters in them. Each is
+        unresolved where the record lacks what it needs.
+    """
+    relevant, found = index.relevant(gold), [passage["id"] for passage in passages]
+    grades = relevant.chunks
+    return {
+        "recall": _recall(gold, passages, index),
+        "ndcg": grades
+        if isinstance(grades, Unresolved)
+        else of_ranking(found, grades, _DEPTH)["ndcg"],
+        "span_recall": of_spans(relevant, passages)["span_recall"],
+    }
+
+
+def _recall(gold: Case, passages: Sequence[Passage], index: EvidenceIndex) -> Score:
+    if gold.out_of_scope:
+        return Unresolved("out of scope: nothing is relevant")
+    if gold.evidence:
+        places = [(p["document"], p["start"], p["end"]) for p in passages]
+        wanted = [(span.document, span.start, span.end) for span in gold.evidence]
+        hits = [_covered(span, places) for span in wanted]
+    elif gold.reference_context:
+        held = {passage["id"] for passage in passages}
+        hits = [bool(ids & held) for ids in index.by_context(gold.reference_context) if ids]
+    else:
+        owners = {passage["document"] for passage in passages}
+        hits = [name in owners for name in gold.documents or ()]
+    return mean(hits) if hits else Unresolved("the gold record names no evidence")
+
+
+def _covered(wanted: Span, places: Sequence[Span]) -> bool:
+    """Return whether the passages hold half of a span, or one of them lies half within it."""
+    shared = [overlap(wanted, place) for place in places]
+    return 2 * sum(shared) >= wanted[2] - wanted[1] or any(
+        2 * common >= end - start for common, (_, start, end) in zip(shared, places, strict=True)
+    )
+
+
+Changes = Mapping[str, Any]
+Coordinates = Mapping[str, Sequence[Changes]]
+RESIZING = "chunking"
+"""Its candidates change how long a chunk is, and so what k passages cost."""
+_MOST_K = 50
+_CHUNKERS: tuple[Changes, ...] = (
+    {"chunking": "auto"},
+    {"chunking": "provisions"},
+    *(
+        {"chunking": "sentence", "chunking.tokens": tokens, "chunking.overlap": overlap}
+        for tokens, overlap in ((64, 0), (128, 32), (256, 64), (512, 200))
+    ),
+    {"chunking": "semantic"},
+    *(
+        {"chunking": "characters", "chunking.chars": chars, "chunking.chars_overlap": overlap}
+        for chars, overlap in ((500, 50), (1000, 100))
+    ),
+)
+_FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""What a weight's default is multiplied by; of a fusion that is not the chosen one by few."""
+_FEW_FACTORS = (0.5, 2.0)
+_FROM_NOTHING, _FEW_FROM_NOTHING = (0.0, 0.05, 0.1, 0.2, 0.4), (0.1, 0.4)
+"""What is tried of a weight that is 0 by default."""
+_TOP_K = {
+    2: ((3, 5), (4, 6), (5, 5), (4, 8), (3, 10), (6, 8), (7, 7), (8, 5), (8, 10)),
+    3: ((2, 4, 6), (2, 5, 8), (3, 6, 9), (4, 4, 4), (4, 5, 6), (5, 4, 3), (5, 5, 5), (6, 5, 4)),
+}
+_SHARES = (0.03, 0.04, 0.05, 0.06, 0.08)
+_REWRITES = [{"Q": count} for count in (0, 1, 3, 7)]
+_WALKS = [{"K": k, "S": s} for k, s in ((0, 0), (2, 1), (4, 2), (5, 3))]
+
+
+def coordinates(settings: Settings, chunking: bool) -> Coordinates:
+    """Return what can be tried on settings as they now are.
+
+    Args:
+        settings: Later coordinates depend on what earlier ones have chosen.
+        chunking: Whether the corpus can be cut anew; an index cannot.
+    """
+    found: dict[str, Sequence[Changes]] = {RESIZING: _CHUNKERS} if chunking else {}
+    found["fusion"] = [
+        {**formula, "fusion.documents": most}
+        for method in METHODS["fusion"]
+        for formula in _formulas(method)
+        for most in (None, 3)
+    ]
+    for method, kind in METHODS["fusion"].items():
+        for name in weights(kind):
+            found[f"{method}.{name}"] = _of_weight(settings, method, name)
+    if settings.variant not in ("hypa", "pa"):
+        return found
+    plan = settings.plan
+    if not isinstance(plan.k, int):
+        shares = [{"plan.k": {"min_share": share}} for share in _SHARES]
+        found["k"] = [{"plan.k": FIXED_K}, *_tops(settings), *shares]
+    if plan.Q is None and settings.retrieval.rewriter != "none":
+        found["Q"] = _by_class(settings, _REWRITES)
+    if plan.K is None and plan.S is None and settings.variant == "hypa":
+        found["K and S"] = _by_class(settings, _WALKS)
+    return found
+
+
+def weights(kind: type[Group]) -> list[str]:
+    """Return the fields of a fusion that are numbers: its weights and constants."""
+    return [name for name, field in kind.model_fields.items() if field.annotation in (int, float)]
+
+
+def _formulas(method: str) -> list[Changes]:
+    """A fusion with each choice of what it lets choose by name."""
+    fields = METHODS["fusion"][method].model_fields.items()
+    choices = {
+        f"fusion.{name}": get_args(field.annotation)
+        for name, field in fields
+        if name != "method" and get_origin(field.annotation) is Literal
+    }
+    return [
+        {"fusion": method, **dict(zip(choices, chosen, strict=True))}
+        for chosen in product(*choices.values())
+    ]
+
+
+def _of_weight(settings: Settings, method: str, name: str) -> list[Changes]:
+    """Values of a weight: many of the chosen fusion as it is, few of each formula of another."""
+    default = METHODS["fusion"][method].model_fields[name].default
+    chosen = settings.fusion.method == method
+    if default:
+        tried = [round(default * by, 3) for by in (_FACTORS if chosen else _FEW_FACTORS)]
+    else:
+        tried = [*(_FROM_NOTHING if chosen else _FEW_FROM_NOTHING)]
+    found = [
+        {**formula, f"fusion.{name}": type(default)(value)}
+        for formula in ([{}] if chosen else _formulas(method))
+        for value in tried
+    ]
+    return [changes for changes in found if _is_allowed(settings, changes)]
+
+
+def _is_allowed(settings: Settings, changes: Changes) -> bool:
+    try:
+        settings.changed(**changes)
+    except SettingsError:
+        return False
+    return True
+
+
+def _tops(settings: Settings) -> list[Changes]:
+    """The k of every class: after chunks of another length it lies elsewhere."""
+    now, count = class_plans(settings.plan), settings.plan.count
+    factor = sum(row["k"] for row in now) / sum(row["k"] for row in TABLES[count])
+    return [
+        {
+            "plan.classes": [
+                {**row, "k": _times(k, factor)} for row, k in zip(now, tops, strict=True)
+            ],
+            "plan.k": "class",
+        }
+        for tops in _TOP_K[count]
+    ]
+
+
+def _by_class(settings: Settings, changes: Sequence[Mapping[str, int]]) -> list[Changes]:
+    """Each change in the plan of each class that it changes."""
+    now = class_plans(settings.plan)
+    return [
+        {"plan.classes": [*now[:label], {**row, **change}, *now[label + 1 :]]}
+        for label, row in enumerate(now)
+        for change in changes
+        if not change.items() <= dict(row).items()
+    ]
+
+
+def scaled(settings: Settings, factor: float) -> Changes:
+    """Return every k times a factor, at least 1: as much text in chunks of another length."""
+    if isinstance(settings.plan.k, int):
+        return {"plan.k": _times(settings.plan.k, factor)}
+    plans = [{**row, "k": _times(row["k"], factor)} for row in class_plans(settings.plan)]
+    return {"plan.classes": plans}
+
+
+def _times(k: int, factor: float) -> int:
+    return min(_MOST_K, max(1, round(k * factor)))
+
+
+def thinned(every: Coordinates, most: int, seed: int) -> Coordinates:
+    """Return coordinates with at most ``most`` candidates altogether, each keeping its part.
+
+    Args:
+        every: In the order in which they are tried.
+        most: How many may be tried.
+        seed: Decides which.
+    """
+    total = sum(map(len, every.values()))
+    if total <= most:
+        return every
+    choose = random.Random(seed)  # noqa: S311 - a search is no secret
+    kept: dict[str, Sequence[Changes]] = {}
+    for name, candidates in every.items():
+        count = len(candidates)
+        places = choose.sample(range(count), min(count, max(1, most * count // total)))
+        kept[name] = [candidates[place] for place in sorted(places)]
+    return kept
+
+
+MOST_TOKENS = 1.05
+"""Settings may use this much of the tokens of context that the first ones use: with more passages
+recall rises by itself."""
+_REFIT = 0.8
+_FINALISTS = 3
+"""Where answers are needed, so many of a coordinate's candidates are answered with, the best at
+bringing up the evidence."""
+
+Measure = Callable[[Settings, Sequence[Case], bool], Measurement]
+"""``Measurer.measure``: settings, questions, and whether answers are written."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were measured on the tuning questions.
+
+    Args:
+        coordinate: What was changed.
+        settings: All of them.
+        measured: Their worth.
+        gain: Over those that they would replace.
+        taken: Whether they replaced them.
+    """
+
+    coordinate: str
+    settings: Settings
+    measured: Measurement
+    gain: Score
+    taken: bool = False
+
+
+@dataclass
+class Search:
+    """One search; ``run`` gives the settings it ends with, and ``trials`` what was tried.
+
+    Args:
+        measure: Says what settings are worth.
+        questions: Those that tune.
+        groups: The group of near-duplicates of each question.
+        objective: What is raised.
+        most: How many settings may be measured, the first included.
+        seed: Chooses the candidates where there are more than that.
+        chunking: Whether the corpus can be cut anew.
+        out_of_time: Asked before each trial.
+        progress: Told how far a coordinate is.
+    """
+
+    measure: Measure
+    questions: Sequence[Case]
+    groups: Sequence[int]
+    objective: Objective
+    most: int
+    seed: int
+    chunking: bool
+    out_of_time: Callable[[], bool]
+    progress: Progress
+    trials: list[Trial] = field(default_factory=list)
+    used: int = 0
+    _tokens: float = 0.0
+    """Of context a question, under the first settings."""
+
+    @property
+    def spent(self) -> bool:
+        """The end of the search: no further trial may be made."""
+        return self.used >= self.most or self.out_of_time()
+
+    def run(self, base: Settings) -> Settings:
+        """Return the best settings found, going through the coordinates once.
+
+        Raises:
+            LexloopError: The first settings cannot be measured, or no question has the objective.
+        """
+        self.progress("first", 0, 1)
+        current, now = base, self._measured(base)
+        self._tokens = now.mean_tokens
+        worth = now.mean(self.objective)
+        if isinstance(worth, Unresolved):
+            raise InputError(
+                f"No question can be scored by {self.objective}: {worth.reason}.",
+                "Choose another --objective, or add to the gold questions what it needs.",
+            )
+        for name in self._coordinates(base):
+            candidates = self._coordinates(current).get(name, ())
+            if candidates and not self.spent:
+                current, now = self._stepped(name, candidates, current, now)
+        return current
+
+    def _coordinates(self, settings: Settings) -> Coordinates:
+        return thinned(coordinates(settings, self.chunking), self.most - 1, self.seed)
+
+    def _stepped(
+        self, name: str, candidates: Sequence[Changes], current: Settings, now: Measurement
+    ) -> tuple[Settings, Measurement]:
+        """The settings after a coordinate, and what they are worth."""
+        tried = [current.changed(**changes) for changes in candidates]
+        tried = [settings for settings in tried if settings != current]
+        if self.objective not in OF_RETRIEVAL:
+            tried = self._finalists(name, tried)
+        best, worth = current, now
+        rows: list[Trial] = []
+        for number, settings in enumerate(tried):
+            if self.spent:
+                break
+            self.progress(name, number, len(tried))
+            fitted, measured = self._fitted(name, settings)
+            gains, _ = self._gains(now, measured)
+            rows.append(Trial(name, fitted, measured, mean(gains) if gains else NO_PAIR))
+            further, _ = self._gains(worth, measured)
+            if self._allowed(measured) and further and mean(further) > 0.0:
+                best, worth = fitted, measured
+        self.progress(name, 1, 1)
+        if not beyond_noise(*self._gains(now, worth)):
+            best, worth = current, now
+        self.trials += [replace(row, taken=row.settings == best) for row in rows]
+        return best, worth
+
+    def _finalists(self, name: str, tried: list[Settings]) -> list[Settings]:
+        """The candidates that bring up most of the evidence, for answering is dear."""
+        ranked: list[tuple[float, Settings]] = []
+        for number, settings in enumerate(tried):
+            if self.out_of_time():
+                break
+            self.progress(f"{name}, retrieval", number, len(tried))
+            fitted, measured = self._fitted(name, settings, ranking=True)
+            recall = measured.mean("recall")
+            if not is_resolved(recall):
+                return tried
+            if self._allowed(measured):
+                ranked.append((recall, fitted))
+        self.progress(f"{name}, retrieval", 1, 1)
+        ranked.sort(key=lambda row: -row[0])
+        return [settings for _, settings in ranked[:_FINALISTS]]
+
+    def _fitted(
+        self, name: str, settings: Settings, ranking: bool = False
+    ) -> tuple[Settings, Measurement]:
+        """The settings, with as many passages as cost what the first settings' cost."""
+        measured = self._measured(settings, ranking)
+        share = measured.mean_tokens / max(self._tokens, 1.0)
+        if name != RESIZING or _REFIT <= share <= MOST_TOKENS or not share:
+            return settings, measured
+        fitted = settings.changed(**scaled(settings, 1.0 / share))
+        return fitted, self._measured(fitted, ranking)
+
+    def _measured(self, settings: Settings, ranking: bool = False) -> Measurement:
+        # ranking candidates by retrieval alone is no trial of the objective
+        self.used += not ranking
+        answered = self.objective not in OF_RETRIEVAL and not ranking
+        return self.measure(settings, self.questions, answered)
+
+    def _allowed(self, measured: Measurement) -> bool:
+        return measured.mean_tokens <= MOST_TOKENS * self._tokens
+
+    def _gains(self, before: Measurement, after: Measurement) -> tuple[list[float], list[int]]:
+        own, other = before.scores[self.objective], after.scores[self.objective]
+        return paired(own, other, self.groups)
+
+
+TUNED_SHARE = 0.6
+"""The rest reports, as in Sultania et al."""
+SAME_QUESTION, SAME_ANSWER, ALIKE = 0.8, 0.9, 0.4
+"""Shares of common words: of two questions; of two answers, where the questions are alike."""
+
+
+def tune(
+    gold: Sequence[Case],
+    base: Settings,
+    connection: Connection,
+    *,
+    objective: Objective,
+    most: int,
+    seconds: float,
+    seed: int,
+    chunking: bool,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Search from settings on one part of the questions and report on the other.
+
+    Args:
+        gold: The questions.
+        base: The settings to start from, which stay unless something gains more than noise.
+        connection: Where models are reached.
+        objective: What is raised.
+        most: How many settings may be measured by the objective.
+        seconds: After how long no further one is begun; what is found then depends on the machine.
+        seed: Of the split, and of the candidates left out where there are too many.
+        chunking: Whether the corpus can be cut anew; an index cannot.
+        progress: Told how far each coordinate is.
+
+    Returns:
+        The report as JSON: the ``settings`` that it changed, how many questions tuned and how many
+        are reported on, the ``trials``, why it ``stopped`` before its end. Of each objective on the
+        ``held_out`` questions ``before``, ``after`` and the mean ``gain``, figures whose intervals
+        are over groups of near-duplicates.
+
+    Raises:
+        InputError: The questions cannot be split or scored by the objective.
+        LexloopError: The settings, the corpus or the data cannot be used.
+    """
+    group_of = near_duplicates(gold)
+    tuning, unseen = split(gold, group_of, seed)
+    measurer = Measurer(connection, progress)
+    ends = time.monotonic() + seconds
+    search = Search(
+        measurer.measure,
+        tuning,
+        [group_of[question.id] for question in tuning],
+        objective,
+        most,
+        seed,
+        chunking,
+        lambda: time.monotonic() > ends,
+        progress,
+    )
+    found = search.run(base)
+    late, spent = search.out_of_time(), search.spent
+    answered = objective not in OF_RETRIEVAL or base.model.name is None
+    before = after = measurer.measure(base, unseen, answered, "held out, before")
+    if found != base:
+        after = measurer.measure(found, unseen, answered, "held out, after")
+    groups = [group_of[question.id] for question in unseen]
+    report: dict[str, Any] = {
+        "objective": objective,
+        "settings": found.differing(base),
+        "tuning_questions": len(tuning),
+        "held_out_questions": len(unseen),
+        "context_tokens_before": before.mean_tokens,
+        "context_tokens_after": after.mean_tokens,
+        "stopped": "the time was up" if late else "all trials were made" if spent else "",
+    }
+    report["held_out"] = {
+        name: _held_out(before.scores[name], after.scores[name], groups) for name in OBJECTIVES
+    }
+    report["trials"] = [
+        {
+            "coordinate": trial.coordinate,
+            "settings": trial.settings.differing(base),
+            "mean": as_json(trial.measured.mean(objective)),
+            "gain": as_json(trial.gain),
+            "context_tokens": trial.measured.mean_tokens,
+            "taken": trial.taken,
+        }
+        for trial in search.trials
+    ]
+    return report
+
+
+def _held_out(
+    before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]
+) -> dict[str, Figure]:
+    """One objective on the held-out questions."""
+    gains, owners = paired(before, after, groups)
+    gain = of_estimate(clustered_estimate(gains, owners) if gains else NO_PAIR)
+    p = paired_randomisation(after, before, groups)
+    gain["p"] = rounded(p) if is_resolved(p) else None
+    parts = {"before": before, "after": after}
+    found = {part: of_estimate(clustered_estimate(one, groups)) for part, one in parts.items()}
+    return {**found, "gain": gain}
+
+
+def split(
+    gold: Sequence[Case], group_of: dict[str, int], seed: int
+) -> tuple[list[Case], list[Case]]:
+    """Deal whole groups to two parts, so that each question type is shared out evenly.
+
+    Args:
+        gold: The questions.
+        group_of: The group of each, by its id.
+        seed: Decides which groups go where.
+
+    Returns:
+        Those that tune, about ``TUNED_SHARE``, and those that report, in the order of ``gold``.
+
+    Raises:
+        InputError: One of the parts would be empty.
+    """
+    members: dict[int, list[Case]] = defaultdict(list)
+    for question in gold:
+        members[group_of[question.id]].append(question)
+    order = sorted(members)
+    random.Random(seed).shuffle(order)  # noqa: S311 - a split is no secret
+    order.sort(key=lambda group: -len(members[group]))
+    wanted = Counter(question.question_type for question in gold)
+    taken: Counter[str] = Counter()
+    tuning: set[int] = set()
+    for group in order:
+        types = Counter(question.question_type for question in members[group])
+        missing = sum(n * (TUNED_SHARE * wanted[name] - taken[name]) for name, n in types.items())
+        if 2 * missing >= sum(n * n for n in types.values()):
+            taken += types
+            tuning.add(group)
+    if not tuning or len(tuning) == len(members):
+        raise InputError(
+            f"{len(gold)} questions in {len(members)} groups of near-duplicates cannot be split.",
+            "Give questions that differ, at least a few dozen of them.",
+        )
+    first = [question for question in gold if group_of[question.id] in tuning]
+    return first, [question for question in gold if group_of[question.id] not in tuning]
+
+
+def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
+    """Return the group of every question, by its id.
+
+    Two questions belong together when most of their words, with the user's turns before them, are
+    the same; or when their answers are nearly the same and the questions somewhat. The answers of
+    questions out of scope, which all say the same, do not count.
+    """
+    import networkx as nx
+
+    asked = [frozenset(words(question.whole_question)) for question in gold]
+    answers = [
+        frozenset() if question.out_of_scope else frozenset(words(question.reference_answer or ""))
+        for question in gold
+    ]
+    together = nx.Graph()
+    together.add_nodes_from(range(len(gold)))
+    for i, j in combinations(range(len(gold)), 2):
+        alike = _common(asked[i], asked[j])
+        if alike >= SAME_QUESTION or (
+            alike >= ALIKE and _common(answers[i], answers[j]) >= SAME_ANSWER
+        ):
+            together.add_edge(i, j)
+    groups = nx.connected_components(together)
+    return {gold[place].id: min(places) for places in groups for place in places}
+
+
+def _common(one: frozenset[str], other: frozenset[str]) -> float:
+    """The Jaccard index; 0 where there are no words."""
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def as_table(report: dict[str, Any]) -> str:
+    """Return the held-out part as a Markdown table, without objectives that have no score."""
+    lines: list[list[Value]] = [
+        [name, one["before"], one["after"], one["gain"]]
+        for name, one in report["held_out"].items()
+        if one["before"]["n"]
+    ]
+    before, after = (report[f"context_tokens_{when}"] for when in ("before", "after"))
+    lines.append(["tokens of context", f"{before:.0f}", f"{after:.0f}", f"{after - before:+.0f}"])
+    title = f"{report['held_out_questions']} questions that tuning did not see"
+    return as_markdown(Table(title, NOTE, ["", "before", "after", "gain"], lines))

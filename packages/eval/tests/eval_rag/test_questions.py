@@ -1,0 +1,97 @@
+"""The authorities of a corpus, what an answer cites, and the known question that leads to each."""
+
+import pytest
+
+from lexloop.store.view import View
+from lexloop_eval.eval_rag.questions import (
+    MOST_CHARS,
+    Authority,
+    CitedAuthorities,
+    KnownAnswer,
+    QuestionIndex,
+    authorities_of,
+    pair_entries,
+)
+
+
+@pytest.fixture(scope="module")
+def authorities(acts: View) -> list[Authority]:
+    return authorities_of(acts)
+
+
+def labels(authorities: list[Authority], text: str) -> list[str]:
+    return [one.label for one in CitedAuthorities(authorities).of(text)]
+
+
+def test_the_sections_of_a_corpus_and_a_long_one_cut(authorities: list[Authority]) -> None:
+    assert [one.kind for one in authorities if one.kind == "case"] == ["case"]
+    found = {one.label for one in authorities}
+    assert {"dog_act.txt § 1", "dog_act.txt § 2", "cat_act.txt § 7"} <= found
+    assert all(0 < len(one.text) <= MOST_CHARS for one in authorities)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("By § 2 every dog wears a leash.", ["dog_act.txt § 2"]),
+        ("See section 1 of the Cat Welfare Act.", ["cat_act.txt § 1"]),
+        ("Under § 1 a dog licence costs 40 euros.", ["dog_act.txt § 1"]),
+        ("Under § 1(a) a cat needs no licence.", ["cat_act.txt § 1"]),
+        ("Sections 7 and 2 tell.", ["cat_act.txt § 7", "dog_act.txt § 2"]),
+        ("As held in Case No. 2013MU2250, yes.", ["2013MU2250.txt"]),
+        ("As held in miller v town of Ferrow and § 2.", ["2013MU2250.txt", "dog_act.txt § 2"]),
+        ("§ 99 says nothing, and nor does this.", []),
+        ("", []),
+    ],
+)
+def test_references(authorities: list[Authority], answer: str, cited: list[str]) -> None:
+    assert labels(authorities, answer) == cited
+
+
+def test_a_pair_rests_on_what_its_answer_cites(authorities: list[Authority]) -> None:
+    cited, alone = pair_entries(
+        [
+            KnownAnswer(question="How?", answer="By § 2 and § 7."),
+            KnownAnswer(question="Why?", answer=" So. "),
+        ],
+        authorities,
+    )
+    assert cited.authority.origin == "cited"
+    assert cited.authority.label == "dog_act.txt § 2, cat_act.txt § 7"
+    assert cited.authority.documents == ("dog_act.txt", "cat_act.txt")
+    assert "leash" in cited.authority.text
+    assert "chip" in cited.authority.text
+    assert (alone.authority.origin, alone.authority.text) == ("answer", "So.")
+    assert alone.authority.documents == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("How much is a licence for my dog?", "dog_act.txt § 1"),
+        ("Does a cat outdoors need a chip?", "cat_act.txt § 7"),
+        ("What does a chip cost?", "a known answer"),
+        ("My dog died; do I get the fee back?", "2013MU2250.txt"),
+    ],
+)
+def test_the_nearest_question_leads_to_the_authority(
+    index: QuestionIndex, question: str, label: str
+) -> None:
+    (found,) = index.nearest([question], [None])
+    assert found is not None
+    assert found[0].authority.label == label
+    assert 0.3 < found[1] <= 1.01
+
+
+def test_a_known_question_finds_itself_and_only_documents_asked_for(
+    index: QuestionIndex,
+) -> None:
+    questions = [entry.question for entry in index.entries]
+    found = index.nearest(questions, [None] * len(questions))
+    assert [one[0].question for one in found if one] == questions
+    dog = "How much is a licence for my dog?"
+    cats, nothing = index.nearest([dog, dog], [["cat_act.txt"], ["no_act.txt"]])
+    assert cats is not None
+    assert cats[0].authority.documents == ("cat_act.txt",)
+    assert nothing is None
+    assert index.nearest([], []) == []

@@ -1,0 +1,194 @@
+"""The rows of the papers' tables: their settings by hand, what differs, what they need."""
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from lexloop.core.settings import Settings
+from lexloop.nodes.classify import class_plans
+from lexloop_eval.run.published import chunking, published
+from lexloop_eval.run.variants import Variant, of_setting, runnable
+
+BASE = Settings()
+TRAINED = Settings(
+    **{"index.embedder": "sentence-transformers:tuned", "retrieval.reranker": "cross_encoder"}
+)
+GIVEN = Settings(
+    **{"plan.k": 9, "plan.Q": 1, "plan.K": 1, "plan.S": 0, "plan.classes": 2},
+    **{"loop.max_retries": 0, "fusion": "linear", "fusion.documents": 2},
+)
+
+
+def row(name: str, base: Settings = BASE) -> Variant:
+    [one] = [one for one in published(base) if one.name == name]
+    return one
+
+
+def settings(name: str, base: Settings = BASE) -> dict[str, Any]:
+    return base.changed(**row(name, base).changes).flat()
+
+
+def test_every_row_of_every_table_is_there() -> None:
+    variants = published(BASE)
+    by_source: dict[str, list[str]] = {}
+    for one in variants:
+        by_source.setdefault(one.source, []).append(one.name)
+    assert {source: len(names) for source, names in by_source.items()} == {
+        "HyPA-RAG table 2": 10,
+        "HyPA-RAG table 3": 8,
+        "HyPA-RAG table 9": 6,
+        "Sultania et al. table 1": 3,
+        "Sultania et al. table 2": 4,
+        "Sultania et al. table 3": 4,
+        "Sultania et al. tables 4 and 5": 5,
+        "LQ-RAG table 11": 3,
+        "LQ-RAG table 12": 3,
+    }
+    assert len({one.name for one in variants}) == len(variants)
+    known = json.loads((files("lexloop.data") / "published.json").read_text("utf-8"))["tables"]
+    assert known.keys() == by_source.keys()
+    for source, table in known.items():
+        if table["rows"]:
+            assert sorted(table["rows"]) == sorted(by_source[source])
+            assert all(row.keys() == table["metrics"].keys() for row in table["rows"].values())
+
+
+@pytest.mark.parametrize("base", [BASE, TRAINED, GIVEN])
+def test_every_variant_is_allowed_whatever_the_run_was_given(base: Settings) -> None:
+    for one in [*published(base), *chunking(), *of_setting(["hypa", "pa", "fixed", "llm_only"])]:
+        base.changed(**one.changes)
+
+
+@pytest.mark.parametrize("base", [BASE, GIVEN])
+def test_hypa_rag_by_hand(base: Settings) -> None:
+    for one in published(base):
+        if not one.source.startswith("HyPA-RAG"):
+            continue
+        found = base.changed(**one.changes).flat()
+        cut = [found[f"chunking.{name}"] for name in ("method", "tokens", "overlap")]
+        assert cut == ["sentence", 512, 200]
+        fusion = [found[f"fusion.{name}"] for name in ("method", "k", "lexical_weight")]
+        assert fusion == ["rrf", 60, 0.5]
+        assert found["fusion.documents"] is None
+        assert found["loop.max_retries"] == 0
+        assert found["plan.min_class_probability"] == 0.0
+    for k in (3, 5, 7, 10):
+        assert settings(f"Fixed k = {k}", base)["plan.k"] == k
+
+
+def test_the_plans_of_tables_6_and_7_by_hand() -> None:
+    def plans(name: str) -> list[list[int]]:
+        chosen = GIVEN.changed(**row(name, GIVEN).changes)
+        assert chosen.plan.k == "class"
+        assert (chosen.plan.Q, chosen.plan.K, chosen.plan.S) == (None, None, None)
+        return [[one[key] for key in ("k", "Q", "K", "S")] for one in class_plans(chosen.plan)]  # type: ignore[literal-required]
+
+    assert plans("HyPA: k, Q, K, S (2-class)") == [[5, 3, 4, 2], [10, 5, 5, 3]]
+    assert plans("HyPA: k, Q, K, S (3-class)") == [[3, 3, 3, 1], [5, 5, 4, 2], [7, 7, 5, 3]]
+    held = settings("k, K*, S* (3-class)", GIVEN)
+    assert (held["plan.k"], held["plan.K"], held["plan.S"]) == ("class", 4, 2)
+
+
+def test_what_each_row_of_the_ablation_has() -> None:
+    def parts(name: str, base: Settings = BASE) -> tuple[str, str, str]:
+        found = settings(name, base)
+        return tuple(  # type: ignore[return-value]
+            found[f"retrieval.{part}"] for part in ("rewriter", "knowledge_graph", "reranker")
+        )
+
+    assert parts("PA: k, Q (3-class)") == ("auto", "none", "none")
+    assert parts("k (3-class)") == ("none", "none", "none")
+    assert parts("k, Q + reranker (3-class)", TRAINED) == ("auto", "none", "cross_encoder")
+    assert parts("k, K, S (2-class)") == ("none", "embedded", "none")
+    bare = Settings(**{"retrieval.reranker": "none"})
+    assert parts("k, K, S, Q + reranker (2-class)", bare) == ("auto", "embedded", "embedded")
+
+
+def test_sultania_et_al_by_hand() -> None:
+    for one in published(BASE):
+        if one.source.startswith("Sultania") and one.name != "BM25":
+            found = BASE.changed(**one.changes).flat()
+            assert (found["fusion.method"], found["fusion.normalisation"]) == ("linear", "none")
+            assert (found["fusion.documents"], found["retrieval.reranker"]) == (3, "none")
+    size = settings("2000 characters, 500 shared")
+    cut = [size[f"chunking.{name}"] for name in ("method", "chars", "chars_overlap")]
+    assert cut == ["characters", 2000, 500]
+
+    def boosts(name: str) -> tuple[float, float]:
+        found = settings(name)
+        return found["fusion.bm25_boost"], found["fusion.host_boost"]
+
+    assert boosts("1000 characters, 100 shared") == (0.0, 0.0)
+    assert [boosts(f"BM25 boost {boost}") for boost in ("0.1", "0.3", "0.6", "1")] == [
+        *((0.1, 0.0), (0.3, 0.0), (0.6, 0.0), (1.0, 0.0))
+    ]
+    assert [boosts(f"Host boost {boost}") for boost in ("0.1", "0.3", "0.6", "1")] == [
+        *((0.3, 0.1), (0.3, 0.3), (0.3, 0.6), (0.3, 1.0))
+    ]
+    assert boosts("Tuned embedder + BM25 + host") == (0.3, 0.1)
+    assert settings("Untuned embedder")["index.embedder"] == "minilm"
+    assert settings("BM25")["fusion.lexical_weight"] == 1.0
+    assert {one.source for one in published(BASE) if one.negative} == {
+        "Sultania et al. tables 4 and 5"
+    }
+
+
+def test_lq_rag_by_hand() -> None:
+    rows = [one for one in published(GIVEN) if one.source.startswith("LQ-RAG")]
+    assert [(one.source, one.closed) for one in rows] == [
+        *[("LQ-RAG table 11", False)] * 3,
+        *[("LQ-RAG table 12", True)] * 3,
+    ]
+    assert {GIVEN.changed(**one.changes).plan.k for one in rows} == {15}
+    looped, naive = settings("LQ-RAG", GIVEN), settings("Naive RAG", GIVEN)
+    assert (looped["loop.max_retries"], naive["loop.max_retries"]) == (1, 0)
+    assert (looped["fusion.lexical_weight"], naive["fusion.lexical_weight"]) == (0.5, 0.0)
+    assert (looped["retrieval.reranker"], naive["retrieval.reranker"]) == ("embedded", "none")
+    assert settings("LQ-RAG")["loop.max_retries"] == BASE.loop.max_retries
+
+
+def test_each_row_says_what_differs() -> None:
+    assert row("PA: k, Q (3-class)").differs == (
+        "generator: quoted sentences (there GPT-3.5-Turbo)",
+        "embedder: embedded (not named there)",
+        "vectors: one a chunk and one a statement (there one a chunk)",
+        "rewriter: rules (there a model)",
+        "classifier: embedded (there DistilBERT)",
+    )
+    model = TRAINED.changed(model="openai:gpt-3.5-turbo", **{"index.windows": "whole"})
+    assert row("k, K, S, Q + reranker (2-class)", model).differs == (
+        "embedder: tuned (not named there)",
+        "rewriter: gpt-3.5-turbo (there a model)",
+        "classifier: embedded (there DistilBERT)",
+        "triplets: rules (there GPT-4o)",
+    )
+    assert row("LLM only: GPT-3.5-Turbo", model).differs == ()
+    assert row("LLM only: GPT-4o-Mini", model).differs == (
+        "generator: gpt-3.5-turbo (there GPT-4o-Mini)",
+    )
+    assert row("LQ-RAG").info(BASE)["differs"][-1] == "prompt engineer: rules (there a model)"
+
+
+def test_rows_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
+    untrained = Settings(**{"index.embedder": "minilm"})
+    able, skipped = runnable(published(untrained), untrained, index=False)
+    reasons = {item["variant"]: item["reason"] for item in skipped}
+    assert reasons["LLM only: GPT-4o-Mini"] == "no model is configured (--model)"
+    assert "--embedder" in reasons["Tuned embedder + BM25"]
+    assert set(reasons) & {one.name for one in able} == set()
+    alone = ["LLM only: GPT-3.5-Turbo", "LLM only: GPT-4o-Mini"]
+    _, left = runnable(published(BASE), BASE, index=False)
+    assert [item["variant"] for item in left] == alone
+    assert {item["source"] for item in left} == {"HyPA-RAG table 2"}
+    model = Settings(model="openai:gpt-4o-mini")
+    assert runnable(published(model), model, index=False)[1] == []
+
+
+def test_an_index_is_not_cut_anew_for_a_table() -> None:
+    able, skipped = runnable(published(BASE), BASE, index=True)
+    assert [one.name for one in able] == [
+        *("RAG + FTM", "LQ-RAG", "RAG + FTM, closed domain", "LQ-RAG, closed domain")
+    ]
+    assert len(skipped) == 42

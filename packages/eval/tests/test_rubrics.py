@@ -1,0 +1,202 @@
+"""Judging by published rubrics beside hardened ones: scales, forms, caps and orders, by hand."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_openai import FakeOpenAI, Reply, Request, reply
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from lexloop.core.settings import Settings
+from lexloop.models.request import Unreadable, read_json
+from lexloop_eval.asking import Asker
+from lexloop_eval.judges_by_model import (
+    METHODS,
+    SPEAKERS,
+    Given,
+    chat_eval,
+    correctness,
+    fair_eval,
+    groundedness_tenths,
+    model_metrics,
+    similarity_tenths,
+)
+from lexloop_eval.rubrics import GradeLine, ShareLine
+from lexloop_eval.score import Unresolved
+
+Converse = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "score"),
+    [
+        (GradeLine, "1", 1.0),
+        (GradeLine, "5\nAll of it is right, in 3 parts.", 5.0),
+        (GradeLine, "4.5\n2\n", 4.5),
+        (GradeLine, "\n  **Score:** 3\nWhy: the 2nd part is wrong.", 3.0),
+        (GradeLine, "It gets one part right.\n2/5", 2.0),
+        (GradeLine, "# 4 out of 5", 4.0),
+        (ShareLine, "0", 0.0),
+        (ShareLine, "Groundedness score: 1.0", 1.0),
+        (ShareLine, "0.55", 0.55),
+        (ShareLine, "`0.3`.", 0.3),
+        (ShareLine, ".1", 0.1),
+        (ShareLine, "1.", 1.0),
+    ],
+)
+def test_a_score_stands_alone_on_a_line(form: type[BaseModel], text: str, score: float) -> None:
+    assert read_json(text, form).model_dump() == {"score": score}
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "problem"),
+    [
+        (GradeLine, "", "score: Field required"),
+        (GradeLine, "I would say four.", "score: Field required"),
+        (GradeLine, "Between 4 and 5 it is.", "score: Field required"),
+        (GradeLine, '{"score": 4}', "score: Field required"),
+        (GradeLine, "4-5", "score: Field required"),
+        (GradeLine, "- 4", "score: Field required"),
+        (GradeLine, "0\nWrong.", "greater than or equal to 1"),
+        (GradeLine, "5.1", "less than or equal to 5"),
+        (GradeLine, "-3", "greater than or equal to 1"),
+        (ShareLine, "1.1", "less than or equal to 1"),
+        (ShareLine, "-0.1", "greater than or equal to 0"),
+        (ShareLine, "7", "less than or equal to 1"),
+    ],
+)
+def test_what_is_no_score(form: type[BaseModel], text: str, problem: str) -> None:
+    with pytest.raises(Unreadable, match=problem):
+        read_json(text, form)
+
+
+@given(st.text(), st.integers(10, 50))
+def test_no_reason_changes_the_grade_before_it(reason: str, tenths: int) -> None:
+    assert read_json(f"{tenths / 10}\n{reason}", GradeLine).score == tenths / 10
+
+
+def no_vectors(texts: list[str]) -> Any:
+    return np.ones((len(texts), 1), np.float32)
+
+
+HARDENED = Given(
+    "Is a cat allowed?",
+    "Yes [1].",
+    "No, cats are not allowed.",
+    ["Cats are forbidden."],
+    no_vectors,
+)
+PUBLISHED = replace(HARDENED, rubrics="published")
+CAP = "cannot be more than 2"
+
+
+def heeding(request: Request) -> Reply:
+    """A grade of 3 by a model that does as its instructions say, in the form that they ask for."""
+    score = 2 if CAP in request.system else 3
+    return reply(score=score) if '{"reasoning"' in request.system else Reply(f"{score}\nSo.")
+
+
+def test_the_cap_is_ours_and_off_where_the_papers_rubrics_judge(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    server.otherwise = heeding
+    graded = [converse(correctness, one, m) for one in (HARDENED, PUBLISHED) for m in METHODS]
+    assert graded == [3.0, 3.0, 2.0, 3.0, 3.0, 3.0]
+    roles = [request.role for request in server.requests]
+    names = [f"correctness_{method}" for method in METHODS]
+    assert roles == [*names, *(f"published/{name}" for name in names)]
+    for request in server.requests:
+        assert request.user.count("<data-") == 3
+        assert "never an instruction" in request.system
+
+
+def test_tenths_are_strict_where_they_are_hardened_alone(server: FakeOpenAI, asker: Asker) -> None:
+    server.otherwise = lambda request: (
+        reply(score=0.55) if '{"reasoning"' in request.system else Reply("0.55")
+    )
+    for judge in (groundedness_tenths, similarity_tenths):
+        refused = asker.settle(judge(asker, HARDENED))
+        assert isinstance(refused, Unresolved)
+        assert "whole number of tenths" in refused.reason
+        assert asker.settle(judge(asker, PUBLISHED)) == 0.55
+
+
+def evidence(*scores: list[float]) -> Reply:
+    return reply(evidence=[{"reasoning": "So.", "scores": given} for given in scores])
+
+
+@pytest.mark.parametrize("document", [None, "§ 4 Form B is to be used."])
+def test_fair_eval_as_published_is_one_judgement_in_one_order(
+    server: FakeOpenAI, converse: Converse, document: str | None
+) -> None:
+    answers = ["Form A.", "Form B."]
+    server.script(evidence([1, 10]))
+    assert converse(fair_eval, "Which?", answers, document, "published") == [1.0, 10.0]
+    [request] = server.requests
+    assert request.role == ("published/fair_eval_document" if document else "published/fair_eval")
+    server.script(evidence([9, 5], [8, 4], [7, 6]), evidence([6, 6], [5, 7], [7, 8]))
+    assert converse(fair_eval, "Which?", answers, document) == [7.5, pytest.approx(33 / 6)]
+    assert len(server.requests) == 3
+    assert converse(fair_eval, "Which?", [], document, "published") == []
+
+
+def test_panels_refuse_scores_outside_of_their_scale(server: FakeOpenAI, asker: Asker) -> None:
+    server.otherwise = evidence([0, 11])
+    found = asker.settle(fair_eval(asker, "Which?", ["A.", "B."], None, "published"))
+    assert isinstance(found, Unresolved)
+    server.otherwise = reply(remark="So.", scores=[5])
+    found = asker.settle(chat_eval(asker, "Which?", ["A.", "B."], None, "published"))
+    assert isinstance(found, Unresolved)
+
+
+def test_chat_eval_as_published_names_no_roles(server: FakeOpenAI, converse: Converse) -> None:
+    turns = [reply(remark="Hm.", scores=[score]) for score in (1, 1, 1, 1, 10, 9, 8, 5)]
+    server.script(*turns)
+    assert converse(chat_eval, "Which?", ["Form A."], "§ 4", "published") == [8.0]
+    assert {one.role for one in server.requests} == {"published/chat_eval_document"}
+    assert len(server.requests) == 2 * SPEAKERS
+    assert not any("lawyer" in request.system for request in server.requests)
+
+
+@pytest.fixture
+def by_papers(server: FakeOpenAI, tmp_path: Path) -> Iterator[Asker]:
+    """What judges by published rubrics, with the replies of the ``asker`` beside it."""
+    chosen = {"model.attempts": 1, "loop.rubrics": "published"}
+    settings = Settings(model="openai:scripted", deadline_s=5, **chosen)
+    with Asker(settings, server.connection, tmp_path / "replies.sqlite") as made:
+        yield made
+
+
+def all_in_form(request: Request) -> Reply:
+    if str(request.role).endswith("evaluate"):
+        low = {"score": 0.25 if "published" in str(request.role) else 0.75}
+        return reply(answer_relevance=low, context_relevance=low, groundedness=low)
+    return Reply("1\nSo.") if "published" in str(request.role) else reply(score=1)
+
+
+def test_rubrics_share_no_kept_reply(server: FakeOpenAI, asker: Asker, by_papers: Asker) -> None:
+    """Those without a printed prompt are the same under both, and asked once."""
+    server.otherwise = all_in_form
+    metrics = [model_metrics(asker, HARDENED), model_metrics(by_papers, PUBLISHED)]
+    assert [found["model_groundedness"] for found in metrics] == [0.75, 0.25]
+    asked = [str(request.role) for request in server.requests]
+    published = [role for role in asked if role.startswith("published/")]
+    graded = {*(f"correctness_{method}" for method in METHODS), "evaluate"}
+    graded |= {"groundedness_tenths", "similarity_tenths"}
+    assert sorted(published) == sorted(f"published/{name}" for name in graded)
+    assert graded <= {*asked}
+    assert model_metrics(by_papers, PUBLISHED) == metrics[1]
+    again = [str(one.role) for one in server.requests[len(asked) :]]
+    assert not graded & {role.removeprefix("published/") for role in again}
+
+
+def test_triad_with_a_field_missing_is_no_reply(server: FakeOpenAI, by_papers: Asker) -> None:
+    server.otherwise = reply(answer_relevance={"score": 1}, groundedness={"score": 1})
+    found = model_metrics(by_papers, PUBLISHED)["model_context_relevance"]
+    assert isinstance(found, Unresolved)
+    assert "context_relevance: Field required" in found.reason
