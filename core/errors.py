@@ -237,20 +237,6 @@ def need_extra(extra: str, *names: str) -> None:
         )
 
 
-def package_missing(what: str, package: str) -> "InputError":
-    """Return what is raised if another package of Lexloop is needed and not installed.
-
-    Args:
-        what: What needs it, as the subject of a sentence.
-        package: Its short name, such as "server".
-    """
-    return InputError(
-        f"{what} needs the package lexloop-{package}: not installed.",
-        f'Install it: pip install "lexloop[{package}]", '
-        f"or in a checkout pip install ./packages/{package}.",
-    )
-
-
 class Loss(NamedTuple):
     """What was wanted, what was used in its place, and why."""
 

@@ -22,8 +22,14 @@ from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.sbom import sbom
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
-from lexloop.apps.cli.terminal import debugging, reported, show_error, unexpected, write_error
-from lexloop.core.errors import package_missing
+from lexloop.apps.cli.terminal import (
+    debugging,
+    package_missing,
+    reported,
+    show_error,
+    unexpected,
+    write_error,
+)
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "

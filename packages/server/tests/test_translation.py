@@ -32,7 +32,12 @@ _ROOMS = (
 )
 _ELSEWHERE = (
     *("apps/cli", f"{_SERVER}/commands", f"{_WORKBENCH}/commands", f"{_WORKBENCH}/library.py"),
-    *("apps/library.py", f"{_SERVER}/forgetting.py", f"{_SERVER}/audit.py"),  # the command line
+    *(
+        "apps/library.py",
+        "apps/feedback.py",
+        f"{_SERVER}/forgetting.py",
+        f"{_SERVER}/audit.py",
+    ),  # the command line
     *(f"{_SERVER}/mcp.py", f"{_SERVER}/mcp_transports.py", f"{_SERVER}/shapes/tools.py"),  # MCP
     *(f"{_SERVER}/openai.py", "core/jsonl.py"),  # another protocol, files of records
     *(

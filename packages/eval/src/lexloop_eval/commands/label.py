@@ -12,6 +12,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import (
     note,
+    package_missing,
     plain,
     read_line,
     reported,
@@ -19,7 +20,7 @@ from lexloop.apps.cli.terminal import (
     say,
     write_json,
 )
-from lexloop.core.errors import InputError, SettingsError, package_missing
+from lexloop.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from lexloop_eval.labels import Labelling, RunAnswer, RunAnswers
