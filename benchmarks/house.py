@@ -2,10 +2,12 @@
 
     python benchmarks/house.py [--against COMMIT]
 
-Prints for every room its lines, modules, public names, patterns and modules with one importer; the
-circles of imports; and, of one question put to the sample, how many of Lexloop's files it visits,
-the longest way down from file to file and how often it climbs back up to an earlier room than it
-came from. ``--against`` prints the rooms at another commit beside it.
+Prints for every room of the heart and every package its lines, statements (as `budget.toml` counts
+them), modules, public names, patterns, modules with one importer, functions of more than 40 lines
+and modules of more than 600; what the heart installs; the circles of imports; and, of one question
+put to the sample, how many of Lexloop's files it visits, how many of its functions it calls, the
+longest way down from file to file and how often it climbs back up to an earlier room than it came
+from. ``--against`` prints the rooms at another commit beside it.
 """
 
 import argparse
@@ -13,10 +15,12 @@ import ast
 import subprocess
 import sys
 import tempfile
+import tomllib
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +38,7 @@ BEFORE = {
     "workbench": "workbench",
 }
 """Rooms of earlier commits, beside which room of today they are shown."""
+_LONG, _LARGE = 40, 600
 _RUNNING = Path("core/running.py")
 QUESTION = "At a minimum, what must a bias audit calculate?"
 
@@ -42,10 +47,13 @@ class Size(NamedTuple):
     """What is counted of one room, in the order of a row."""
 
     lines: int = 0
+    statements: int = 0
     modules: int = 0
     public: int = 0
     patterns: int = 0
     single: int = 0
+    long: int = 0
+    large: int = 0
 
 
 def total(sizes: Iterable[Size]) -> Size:
@@ -60,21 +68,25 @@ def main() -> None:
     options = parser.parse_args()
     now = sizes(ROOT)
     before = _at(options.against) if options.against else None
-    print("| room | lines | modules | public names | patterns | with one importer |")
-    print("|---|---|---|---|---|---|")
+    print("| room | lines | statements | modules | public names | patterns | ", end="")
+    print("with one importer | functions over 40 lines | modules over 600 |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name in ROOMS:
         print(_row(name, now[name], before[name] if before else None))
-    for name, rooms in (("core to graph", PATH), ("core to apps", PRODUCT), ("**all**", ROOMS)):
+    for name, rooms in (("core to graph", PATH), ("the heart", PRODUCT), ("**all**", ROOMS)):
         whole = [total(found[room] for room in rooms) for found in (now, before or now)]
         print(_row(name, whole[0], whole[1] if before else None))
+    names, size = installed("lexloop")
+    print(f"\nThe heart requires {len(dependencies(ROOT))} distributions; ", end="")
+    print(f"installed with all that these require: {len(names)}, {size / 1e6:,.0f} MB")
     found = circles(ROOT)
-    print(f"\nCircles of imports: {len(found)}")
+    print(f"Circles of imports: {len(found)}")
     for names in found:
         print(f"- {', '.join(names)}")
-    files, climbs, longest = walked(QUESTION)
+    files, climbs, longest, calls = walked(QUESTION)
     way = f"the longest way down is {longest} files"
     print(f"A question visits {files} files, {way}, and it climbs")
-    print(f"back to an earlier room {climbs} times.")
+    print(f"back to an earlier room {climbs} times; it calls {calls:,} of our functions.")
 
 
 def sizes(root: Path) -> dict[str, Size]:
@@ -90,9 +102,66 @@ def sizes(root: Path) -> dict[str, Size]:
     for name, tree in trees.items():
         room, text = room_of(name), texts[name]
         single = len(importers[name]) == 1 and len(tree.body) > 1  # no package of a docstring alone
-        counted = Size(text.count("\n"), 1, _public(tree), text.count("re.compile("), single)
+        lines, long = text.count("\n"), _long(tree)
+        counted = Size(
+            *(lines, statements(tree), 1, _public(tree), text.count("re.compile(")),
+            *(single, long, lines > _LARGE),
+        )
         found[BEFORE.get(room, room)].append(counted)
     return {room: total(counted) for room, counted in found.items()}
+
+
+def statements(tree: ast.Module) -> int:
+    """Return the number of statements of a module, docstrings apart."""
+    return sum(isinstance(node, ast.stmt) and not _is_text(node) for node in ast.walk(tree))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return alone and isinstance(node.value.value, str)
+
+
+def _long(tree: ast.Module) -> int:
+    """Return how many functions have more lines than 40, docstrings apart."""
+    return sum(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _lines_of(node) > _LONG
+        for node in ast.walk(tree)
+    )
+
+
+def _lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = [one for one in function.body if not _is_text(one)]
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def dependencies(project: Path) -> list[str]:
+    """Return what the project of a folder requires, its own packages apart."""
+    told = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
+    return [one for one in told["dependencies"] if not one.startswith("lexloop")]
+
+
+def installed(name: str) -> tuple[set[str], int]:
+    """Return all distributions that one requires, without extras, and their bytes here."""
+    from packaging.requirements import Requirement
+
+    found: set[str] = set()
+    left, size = [name], 0
+    while left:
+        one = left.pop()
+        try:
+            held = metadata.distribution(one)
+        except metadata.PackageNotFoundError:
+            continue
+        for line in held.requires or []:
+            needed = Requirement(line)
+            told = needed.marker is None or needed.marker.evaluate({"extra": ""})
+            if told and (plain := needed.name.lower().replace("_", "-")) not in found:
+                found.add(plain)
+                left.append(plain)
+        if one != name:
+            paths = [Path(str(file.locate())) for file in held.files or ()]
+            size += sum(path.stat().st_size for path in paths if path.is_file())
+    return found, size
 
 
 def _public(tree: ast.Module) -> int:
@@ -118,14 +187,15 @@ def circles(root: Path) -> list[list[str]]:
     return sorted(sorted(names) for names in joined if len(names) > 1)
 
 
-def walked(question: str) -> tuple[int, int, int]:
-    """Files that a question visits, climbs back to an earlier room, and the longest way down."""
+def walked(question: str) -> tuple[int, int, int, int]:
+    """Files that a question visits, climbs to an earlier room, the longest way down, calls."""
     order = {room: place for place, room in enumerate(reversed(PRODUCT))}
     files: set[Path] = set()
-    found = {"climbs": 0, "longest": 0}
+    found = {"climbs": 0, "longest": 0, "calls": 0}
 
     def called(frame: types.FrameType, file: Path) -> None:
         files.add(file)
+        found["calls"] += 1
         way: set[Path] = set()
         caller = frame.f_back
         while caller is not None:
@@ -137,7 +207,7 @@ def walked(question: str) -> tuple[int, int, int]:
         found["climbs"] += above is not None and order[file.parts[0]] < order[above.parts[0]]
 
     _followed(question, called)
-    return len(files), found["climbs"], found["longest"]
+    return len(files), found["climbs"], found["longest"], found["calls"]
 
 
 def _above(frame: types.FrameType) -> Path | None:

@@ -33,6 +33,7 @@ EXAMPLE = re.compile(r"^lexloop (example .*)$", re.MULTILINE)
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "packages").glob("*/README.md")),
 ]
 LANGUAGES = {"sh", "python", "text", "toml", "json", "yaml", "csv"}
 FENCE = re.compile(
@@ -185,7 +186,7 @@ def test_every_setting_and_variable_named_exists(page: Path) -> None:
     assert [name for name in settings if name not in fields] == []
     rooms = (
         path
-        for room in ("core", "documents", "store", "models", "graph", "apps")
+        for room in ("core", "documents", "store", "models", "graph", "apps", "packages")
         for path in (ROOT / room).rglob("*.py")
     )
     source = "".join(path.read_text(encoding="utf-8") for path in rooms)
