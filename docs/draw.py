@@ -147,14 +147,13 @@ def architecture() -> str:
             if count := len(uses.get((room, other), ())):
                 parts.append(_box(left, top, 50, 24, "#cfe0fb"))
                 parts.append(_text(left + 25, top + 16, str(count), "middle"))
-    parts.append(
-        _text(
-            16, 336, "A question's way: the files of each node that it visits", bold=True, size=14
-        )
-    )
-    parts.append(_text(560, 336, "an arrow is an import", fill=FAINT))
-    bottom = _way(parts)
-    return _svg(1140, bottom + 16, "The rooms of Lexloop", "Rooms, imports and files.", parts)
+    y = 52 + 27 * len(rows) + 24
+    said = "A question's way: the files of each node that it visits"
+    parts.append(_text(16, y, said, bold=True, size=14))
+    parts.append(_text(560, y, "an arrow is an import", fill=FAINT))
+    bottom = _way(parts, y + 14)
+    wide = max(660 + 58 * len(columns), 16 + 160 * len(DOES))
+    return _svg(wide, bottom + 16, "The rooms of Lexloop", "Rooms, imports and files.", parts)
 
 
 def _uses() -> dict[tuple[str, str], set[str]]:
@@ -174,32 +173,36 @@ def _trees() -> dict[str, ast.Module]:
     return {name: ast.parse(path.read_bytes()) for name, path in house.modules(house.ROOT)}
 
 
-def _way(parts: list[str]) -> int:
+def _way(parts: list[str], top: int) -> int:
     """Draw the nodes in the order of a question with their files; where the drawing ends."""
     visited = [Path(path) for path in house.visited(house.QUESTION)]
-    nodes = [node for node in DOES if any(path.match(f"nodes/{node}/*") for path in visited)]
+    of = {node: [p for p in visited if f"nodes/{node}" in p.as_posix()] for node in DOES}
     trees, bottom = _trees(), 0
-    for place, node in enumerate(nodes):
+    for place, (node, own) in enumerate((node, own) for node, own in of.items() if own):
         left = 16 + 160 * place
-        own = [path for path in visited if path.match(f"nodes/{node}/*")]
         height = 34 + 19 * len(own)
-        parts += [_box(left, 350, 144, height), _text(left + 10, 368, node, bold=True)]
+        parts += [_box(left, top, 144, height), _text(left + 10, top + 18, node, bold=True)]
         if place:
-            parts.append(_arrow([(left - 16, 364), (left - 1, 364)]))
+            parts.append(_arrow([(left - 16, top + 14), (left - 1, top + 14)]))
         stems: dict[int, int] = {}
         for row, (path, depth) in enumerate(_below(own, trees)):
-            y, x = 388 + 19 * row, left + 13 + 11 * (depth - 1)
+            y, x = top + 38 + 19 * row, left + 13 + 11 * (depth - 1)
             if depth:
                 parts.append(_arrow([(x, stems[depth - 1]), (x, y - 4), (x + 8, y - 4)]))
             stems[depth] = y + 3
             parts.append(_text(left + 10 + 12 * depth, y, path.name))
-        bottom = max(bottom, 350 + height)
-    shared = [path for path in visited if path.parent == Path("nodes")]
+        bottom = max(bottom, top + height)
+    drawn = {path for own in of.values() for path in own}
+    shared = [path.name for path in visited if path.parent == Path("nodes") and path not in drawn]
     others = len(visited) - sum(path.parts[0] == "nodes" for path in visited)
-    said = f"Shared by the nodes: {', '.join(path.name for path in shared)}. "
-    said += f"In other rooms the question visits {others} files."
-    parts.append(_text(16, bottom + 22, said, fill=FAINT))
-    return bottom + 22
+    lines = [
+        f"Shared by the nodes: {', '.join(shared[:9])},",
+        f"{', '.join(shared[9:])}. In other rooms the question visits {others} files.",
+    ]
+    for line in lines:
+        bottom += 20
+        parts.append(_text(16, bottom, line, fill=FAINT))
+    return bottom
 
 
 def _below(files: Sequence[Path], trees: dict[str, ast.Module]) -> Iterator[tuple[Path, int]]:
