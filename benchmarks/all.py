@@ -269,7 +269,7 @@ FIGURES = [
         "python benchmarks/rules.py --data {data} --sets sample,ll144,gdpr,us_cfr"
         ' --groups "the knowledge graph"',
     ),
-    Figure("house", "python benchmarks/house.py --against d84da46"),
+    Figure("house", "python benchmarks/house.py --against fdff044e"),
     Figure("kills", "python benchmarks/kills.py --kills 200"),
     Figure("ray-faults", "python benchmarks/ray_faults.py --kills 20 --files 30", needs="ray"),
     Figure("ray-ingestion", "python benchmarks/ray_ingestion.py --files 32", needs="ray"),
