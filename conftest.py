@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 _SUPPORT = str(Path(__file__).parent / "tests" / "support")
 sys.path.insert(0, _SUPPORT)
@@ -53,7 +53,9 @@ from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
 from lexloop.models.chat import ChatModel, asking, connect  # noqa: E402
 from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
-from lexloop_eval.asking import Asker  # noqa: E402
+
+if TYPE_CHECKING:
+    from lexloop_eval.asking import Asker
 
 pytest_plugins = ["command_line", "in_browser"]
 
@@ -153,8 +155,10 @@ def chat_model(server: FakeOpenAI) -> Callable[..., ChatModel]:
 
 
 @pytest.fixture
-def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Asker]:
+def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator["Asker"]:
     """What judges by the scripted server, tried once a call."""
+    from lexloop_eval.asking import Asker
+
     settings = Settings(model="openai:scripted", deadline_s=5, **{"model.attempts": 1})
     with Asker(settings, server.connection, tmp_path / "replies.sqlite") as made:
         yield made

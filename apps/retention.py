@@ -12,6 +12,7 @@ from pathlib import Path
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_text
+from lexloop.core.packages import loaded
 from lexloop.core.settings_groups import RetentionSettings
 
 LOOKED = "retention-looked"
@@ -36,7 +37,7 @@ def expire(store: ThreadStore, settings: RetentionSettings) -> None:
         until = looked - timedelta(days=settings.threads_days)
         store.expire(until, now)
         for entry in entry_points(group="lexloop.stores"):
-            entry.load().expire(until)
+            loaded(entry).expire(until)
     if settings.feedback_days:
         from lexloop.apps.feedback import FeedbackStore, feedback_file
 

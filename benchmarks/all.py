@@ -235,6 +235,11 @@ FIGURES = [
     ),
     Figure("law", "python benchmarks/law.py --gdpr {data}/gdpr", _LAW),
     Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
+    Figure(
+        "law-headed",
+        "python benchmarks/law.py --headed {data}/us_cfr/coppa.txt {data}/gdpr/gdpr_en.txt "
+        "tests/data/laws/act.txt tests/data/laws/contract.txt data/ll144/law.txt",
+    ),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
     Figure("contracts", "python benchmarks/contracts.py --contracts {data}/contracts"),
     Figure(

@@ -2,6 +2,7 @@
 
     python benchmarks/law.py [--gdpr FOLDER] [--parts | --rewriter MODEL]
     python benchmarks/law.py --labels
+    python benchmarks/law.py --headed FILE ...
 
 The first asks the probes of a law (FOLDER holds its text, its page, ``structure.json`` and
 ``probes.jsonl``; default the folder ``gdpr`` of ``LEXLOOP_DATA``) of its text, its page, and a DOCX
@@ -10,25 +11,41 @@ measured alike; ``_law.py`` says how. ``--parts`` asks of its text with one part
 out at a time; ``--rewriter`` asks of its text what follows other questions, which the rules write
 out, and beside them that model. ``--labels`` asks about the sample and about a contract, an act and
 a policy with tables, and compares each citation's label with the one that a reader wrote down.
+``--headed`` asks what provisions of these files say about their own heading, and about that of the
+next provision, with the rule that quotes a provision whole and without it: the share that passes
+and cites that provision alone, and of the other headings the share that passes.
 """
 
 import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from unittest import mock
 
 from _law import Law, Provision, as_format, quotes_row, scored
 from _shared import DATA, ROOT, Row, options, read_rows, table
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from lexloop.core.metadata import Filters
+from lexloop.core.settings import Settings
+from lexloop.documents.structure.tree import Unit
+from lexloop.documents.text.tokens import term_set
 from lexloop.graph.app import graph
+from lexloop.graph.resources import Resources
+from lexloop.nodes import pointing
+from lexloop_workbench.questions import about, is_asked
 
 _ASKED = ROOT / "tests" / "data" / "asked_laws"
+_HEADED = 40
+"""The most provisions of a file that are asked for."""
 _FORMATS = ("txt", "html", "docx", "pdf")
 _PARTS: dict[str, dict[str, Any]] = {
     "everything": {},
@@ -58,8 +75,12 @@ def main() -> None:
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--rewriter", metavar="MODEL")
     parser.add_argument("--labels", action="store_true")
+    parser.add_argument("--headed", type=Path, nargs="+", metavar="FILE")
     given = parser.parse_args()
-    if given.labels:
+    if given.headed:
+        rows = [row for file in given.headed for row in _headed(file)]
+        print(table(["law", "rule", "asked", "own heading: whole, passed", "next: passed"], rows))
+    elif given.labels:
         questions = json.loads((_ASKED / "questions.json").read_text(encoding="utf-8"))
         print(json.dumps(_labelled((_ASKED, ROOT / "data" / "ll144"), questions), indent=2))
     elif given.gdpr is None or not (given.gdpr / "probes.jsonl").is_file():
@@ -81,6 +102,36 @@ def main() -> None:
                 for name, how in columns.items()
             }
         print(_beside_the_first(report))
+
+
+def _headed(file: Path) -> Iterator[list[str]]:
+    """What comes of questions with headings, with the rule for them and without it."""
+    settings = Settings(corpus=str(file))
+    with closing(Resources(defaults=settings)) as resources:
+        view = resources.collection(settings)[0].seen_by(Filters.of(settings))
+        tree = view.tree_of(file.name)
+    units = [one for one in tree.units if one.number and is_asked(one)] if tree else []
+    chosen = [*pairwise(units)][:_HEADED]
+    for rule in ("with", "without") if chosen else ():
+        whole = pointing._Question.whole if rule == "with" else _pointed_alone
+        with mock.patch.object(pointing._Question, "whole", whole):
+            ask = asker(file, {})
+            own = [_passed(ask(about(unit)[1]), unit) for unit, _ in chosen]
+            other = [
+                ask(about(replace(unit, heading=after.heading))[1])["evaluation"]["passed"]
+                for unit, after in chosen
+                if not term_set(after.heading) <= term_set(unit.heading)
+            ]
+        yield [file.name, rule, str(len(own)), f"{fmean(own):.2f}", f"{fmean(other):.2f}"]
+
+
+def _pointed_alone(asked: Any, _: Any) -> bool:
+    return bool(asked._pointing["only"])
+
+
+def _passed(answer: Mapping[str, Any], unit: Unit) -> bool:
+    within = (unit.start <= one["start"] < unit.end for one in answer["citations"])
+    return answer["evaluation"]["passed"] and bool(answer["citations"]) and all(within)
 
 
 def _beside_the_first(report: dict[str, Figures]) -> str:

@@ -391,7 +391,7 @@ def point(pointing: Pointing | None, view: View) -> Pointed:
         return headed
     units = asked.units()
     told = [*asked.crowd, *asked.missing()]
-    only = asked.only_points(units) and bool(units or told or asked.surely)
+    only = asked.whole(units) and bool(units or told or asked.surely)
     trees = [asked.tree(unit["document"]) for unit in units]
     parts = (telling.groups(t, u["place"]) for t, u in zip(trees, units, strict=True))
     if only and units and not told and all(parts):
@@ -436,10 +436,10 @@ class _Question:
         ]
         return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
 
-    def only_points(self, units: Sequence[PointedUnit]) -> bool:
-        """Return whether the words of units are asked for and nothing else.
+    def whole(self, units: Sequence[PointedUnit]) -> bool:
+        """Return whether a question asks for the whole text of units, and for nothing else.
 
-        A question that names a unit by number may say what it is about, as its heading does.
+        It may say what they are about, in words of their headings.
         """
         headings = (self._heading(unit["document"], unit["place"]) for unit in units)
         about = {term for heading in headings for term in tokenize(heading)}

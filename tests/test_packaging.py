@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
 FOLDERS: dict[str, str] = TOOLS["package-dir"]
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "constraints.txt")
@@ -90,6 +91,22 @@ def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None
         project["dependencies"]
     )
     assert "LICENSE" in files
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_wheel_of_a_package_holds_its_files_and_the_licence(package: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(
+        ROOT / "packages" / package, tmp_path / package, ignore=shutil.ignore_patterns(*KEPT_BACK)
+    )
+    held_names = held(built(folder, "wheel", tmp_path))
+    source = ROOT / "packages" / package / "src"
+    wanted = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*")
+        if path.is_file() and not {*KEPT_BACK, f"lexloop_{package}.egg-info"} & set(path.parts)
+    }
+    assert {name for name in held_names if ".dist-info/" not in name} == wanted
+    assert any(name.endswith("/LICENSE") for name in held_names)
 
 
 def test_a_source_archive_holds_the_rooms_and_what_a_build_reads(source: Path, wheel: Path) -> None:

@@ -24,12 +24,13 @@ from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import (
     debugging,
-    package_missing,
     reported,
     show_error,
     unexpected,
     write_error,
 )
+from lexloop.core.errors import InputError
+from lexloop.core.packages import loaded, package_missing
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -39,7 +40,7 @@ _EPILOG = (
 )
 
 _MISUSED = 2
-_PACKAGES = {
+PACKAGES = {
     **dict.fromkeys(("describe", "diff", "register", "search", "table"), "workbench"),
     **dict.fromkeys(("audit", "forget", "mcp", "serve"), "server"),
     **dict.fromkeys(("compare", "eval", "feedback", "judge", "label", "testset", "tune"), "eval"),
@@ -65,36 +66,46 @@ for name, commands in (
     app.add_typer(commands, name=name, epilog=_EPILOG)
 
 
-def _missing(name: str, package: str) -> Callable[..., None]:
-    """Return a command in place of one whose package is not installed."""
+def _telling(error: InputError) -> Callable[..., None]:
+    """Return a command in place of one that cannot be had, which tells why."""
 
     @reported
-    def missing() -> None:
-        raise package_missing(f"`lexloop {name}`", package)
+    def told() -> None:
+        raise error
 
-    return missing
+    return told
 
 
 def add_brought(app: typer.Typer, brought: Mapping[str, EntryPoint]) -> None:
-    """Add the commands of the packages that are installed, and what says which one is missing.
+    """Add the commands of other packages, and for each that cannot be had one that tells why.
 
     Args:
         app: The command line.
         brought: Of the group ``lexloop.commands``, each a command or a Typer app, by its name.
     """
+    troubles = {
+        name: package_missing(f"`lexloop {name}`", package)
+        for name, package in PACKAGES.items()
+        if name not in brought
+    }
     for name in sorted(brought):
-        command = brought[name].load()
+        try:
+            command = loaded(brought[name])
+        except InputError as error:
+            troubles[name] = error
+            continue
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, epilog=_EPILOG)
         else:
             app.command(name, epilog=_EPILOG)(command)
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    for name in _PACKAGES.keys() - brought.keys():
-        missing = _missing(name, _PACKAGES[name])
-        app.command(name, hidden=True, context_settings=anything)(missing)
+    for name, trouble in troubles.items():
+        app.command(name, hidden=True, context_settings=anything)(_telling(trouble))
 
 
-add_brought(app, {entry.name: entry for entry in entry_points(group="lexloop.commands")})
+_own = {"ask", "chat", "doctor", "example", "graph", "index", "sbom", "show"}
+_brought = {one.name: one for one in entry_points(group="lexloop.commands")}
+add_brought(app, {name: one for name, one in _brought.items() if name not in _own})
 
 
 def _show_version(wanted: bool) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Union
 import typer
 
 from lexloop.apps.shapes.text import UNSAFE, clean, one_line
-from lexloop.core.errors import InputError, LexloopError
+from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -189,20 +189,6 @@ def reported(command: Command) -> Command:
             raise typer.Exit(INTERRUPTED) from None
 
     return run  # type: ignore[return-value]
-
-
-def package_missing(what: str, package: str) -> InputError:
-    """Return what is raised if another package of Lexloop is needed and not installed.
-
-    Args:
-        what: What needs it, as the subject of a sentence.
-        package: Its short name, such as "server".
-    """
-    return InputError(
-        f"{what} needs the package lexloop-{package}: not installed.",
-        f'Install it: pip install "lexloop[{package}]", '
-        f"or in a checkout pip install ./packages/{package}.",
-    )
 
 
 def show_error(what: str, hint: str) -> None:

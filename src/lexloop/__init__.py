@@ -69,13 +69,13 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(_OFFERED[name])
     except ModuleNotFoundError as error:
-        package = _OFFERED[name].partition(".")[0].replace("_", "-")
-        if error.name is None or error.name.partition(".")[0] != package.replace("-", "_"):
+        package = _OFFERED[name].partition(".")[0]
+        if error.name != package:
             raise
-        raise AttributeError(
-            f"lexloop.{name} needs the package {package}: not installed. Install it: "
-            f'pip install "lexloop[{package.removeprefix("lexloop-")}]".'
-        ) from None
+        from lexloop.core.packages import package_missing
+
+        told = package_missing(f"lexloop.{name}", package.removeprefix("lexloop_"))
+        raise AttributeError(str(told)) from None
     return getattr(module, name)
 
 

@@ -6,7 +6,10 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +18,12 @@ from fake_openai import FakeOpenAI, Reply
 from pseudo_terminal import CTRL_C, Terminal
 from typer.testing import CliRunner
 
-from lexloop.apps.cli.main import add_brought, main
+from lexloop.apps.cli.main import PACKAGES, add_brought, main
 from lexloop.apps.cli.terminal import unexpected
 from lexloop.core.errors import CorpusError
 
 LEXLOOP = [sys.executable, "-m", "lexloop.apps.cli"]
+ROOT = Path(__file__).parents[2]
 QUESTION = "What is a bias audit?"
 
 
@@ -130,6 +134,30 @@ def test_a_command_whose_package_is_missing_says_what_to_install() -> None:
     assert "`lexloop finetune` needs the package lexloop-train: not installed." in told
     assert 'pip install "lexloop[train]"' in told
     assert "pip install ./packages/train" in told
+
+
+def test_a_package_that_cannot_be_imported_breaks_no_other_command() -> None:
+    app = typer.Typer()
+    broken = EntryPoint("finetune", "nowhere.at:all", "lexloop.commands")
+    json_tool = EntryPoint("dumped", "json:dumps", "lexloop.commands")
+    add_brought(app, {"finetune": broken, "dumped": json_tool})
+    result = CliRunner().invoke(app, ["finetune", "--json"])
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert "nowhere.at:all" in told
+    assert "No module named 'nowhere'" in told
+    assert "again in the version of Lexloop, or remove it" in told
+
+
+def test_every_command_of_our_packages_is_known_by_its_package() -> None:
+    brought = {
+        name: path.parent.name
+        for path in ROOT.glob("packages/*/pyproject.toml")
+        for name in tomllib.loads(path.read_text("utf-8"))["project"]["entry-points"].get(
+            "lexloop.commands", ()
+        )
+    }
+    assert brought == PACKAGES
 
 
 def test_what_nobody_foresaw_is_one_line(

@@ -69,6 +69,8 @@ def test_where_a_question_points_and_what_is_told(
         ("What does Article 4 say about “Entry into force”?", True),
         ("What does Article 4 say about the force of fines?", False),
         ("When does Article 4 enter into force?", False),
+        ("What is said about “Entry into force”?", True),
+        ("What does Article 4 say about “”?", True),
     ],
 )
 def test_a_provision_is_asked_for_whole_if_nothing_but_its_heading_is_said(

@@ -10,9 +10,22 @@ import pytest
 from pseudo_terminal import CTRL_D, Terminal
 from run_records import record, run_info, write_run
 
+from lexloop_eval.commands import label
+
 Run = Callable[..., Any]
 ATTACK = "\x1b]0;owned\x07\x1b[31m\u202egnp.\x9b2J[bold]"
 UNSAFE = set("\x1b\x07\x9b\u202e")
+
+
+def test_the_page_says_which_package_it_needs(
+    judged: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = label.find_spec
+    lost = "lexloop_server"
+    monkeypatch.setattr(label, "find_spec", lambda name: None if name == lost else there(name))
+    result = run("label", str(judged), "--person", "ann", "--page")
+    assert result.exit_code == 2
+    assert "needs the package lexloop-server: not installed" in " ".join(result.stderr.split())
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ _ELSEWHERE = (
         "documents/reading/vocabularies.py",
         "documents/reading/sheet.py",
     ),
-    *("core/files.py", "core/text_cache.py"),
+    *("core/files.py", "core/packages.py", "core/text_cache.py"),
     *("documents/chunks", "graph/served.py", "graph/clustered.py", "graph/collections.py"),
     *("models/encoders.py", "models/local_model.py", "models/minilm.py", "nodes/classify.py"),
     *("store/engine", "store/cluster", "store/opening.py", "knowledge/columns.py"),

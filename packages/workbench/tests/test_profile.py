@@ -70,6 +70,14 @@ def test_every_item_has_its_place() -> None:
         assert item.quote
 
 
+def test_a_text_that_binds_nobody_is_asked_for_its_provisions() -> None:
+    made = read("Harbour notes\n\n1. Tides\nThey come twice.\n\n2. Winds\nThey turn at noon.\n")
+    assert [one.said for one in made.questions] == [
+        "What does Section 1 say about “Tides”?",
+        "What does Section 2 say about “Winds”?",
+    ]
+
+
 def test_it_names_itself_where_its_title_does_not() -> None:
     made = read(LEASE, "Agreement")
     assert (made.kind, made.title) == ("agreement", "Berth Lease Agreement")

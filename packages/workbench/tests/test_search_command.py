@@ -97,6 +97,11 @@ def test_words_are_found_in_kept_conversations(run: Run, corpus: Path, tmp_path:
     assert shown[0].startswith("mine · What is the rent? · ")
     assert "What is the rent?" in shown[1]
     assert shown[-1] == "1 answer"
+    told = run("search", "--chats", "RENT euro", "--threads-file", str(file), "--json").stdout
+    [turn] = json.loads(told)["turns"]
+    marks = [one["quote"][a:b] for one in turn["excerpts"] for a, b in one["marks"]]
+    assert turn["thread"] == "mine"
+    assert {"rent", "euro"} <= {mark.casefold() for mark in marks}
     none = run("search", "--chats", "zzz", "--threads-file", str(file))
     assert none.stdout == "0 answers\n"
     assert run("search", "--chats", "", "--threads-file", str(file)).exit_code == 2

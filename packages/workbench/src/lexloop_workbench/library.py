@@ -55,7 +55,7 @@ def diff(
     Args:
         old: The earlier version: a file, or with ``corpus`` the name of a document in it.
         new: The later one.
-        corpus: See ``ask``; None where files are named.
+        corpus: See ``ask``; None if files are named.
         answers: Files of answers as ``lexloop ask --json`` prints them, or such records: the quotes
             of theirs that lie in what changed are told as well.
         settings: See ``ask``.

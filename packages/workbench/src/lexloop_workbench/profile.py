@@ -7,7 +7,7 @@ it goes by are those in which agreements and laws open and close.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 
 from pydantic import BaseModel
 
@@ -335,7 +335,7 @@ def _questions(made: Profile, entries: Sequence[Entry], reader: _Reader) -> Iter
         _of_entries(entries, "duty"),
     ]
     seen = set()
-    for row in (*zip_longest(*sorts), *zip(_of_provisions(reader))):
+    for row in chain(zip_longest(*sorts), zip(_of_provisions(reader))):
         for item in row:
             if item is not None and item.said.lower() not in seen:
                 seen.add(item.said.lower())

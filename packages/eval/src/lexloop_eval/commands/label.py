@@ -12,7 +12,6 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import (
     note,
-    package_missing,
     plain,
     read_line,
     reported,
@@ -21,6 +20,7 @@ from lexloop.apps.cli.terminal import (
     write_json,
 )
 from lexloop.core.errors import InputError, SettingsError
+from lexloop.core.packages import package_missing
 
 if TYPE_CHECKING:
     from lexloop_eval.labels import Labelling, RunAnswer, RunAnswers

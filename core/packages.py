@@ -1,0 +1,36 @@
+"""The other packages of Lexloop: what they bring, and the error if one is missing."""
+
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from lexloop.core.errors import InputError
+
+
+def package_missing(what: str, package: str) -> InputError:
+    """Return what is raised if another package of Lexloop is needed and not installed.
+
+    Args:
+        what: What needs it, as the subject of a sentence.
+        package: Its short name, such as "server".
+    """
+    return InputError(
+        f"{what} needs the package lexloop-{package}: not installed.",
+        f'Install it: pip install "lexloop[{package}]", '
+        f"or in a checkout pip install ./packages/{package}.",
+    )
+
+
+def loaded(entry: EntryPoint) -> Any:
+    """Return what a package brings.
+
+    Raises:
+        InputError: It cannot be imported.
+    """
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        package = entry.dist.name if entry.dist else "that package"
+        raise InputError(
+            f"{entry.value}, which {package} brings, cannot be imported: {error}.",
+            f"Install {package} again in the version of Lexloop, or remove it.",
+        ) from error
