@@ -24,7 +24,7 @@ from lexloop.models.minilm import TOKENIZER, genuine_folder
 SHA256 = "9b0f25129612887984fc766e5585ea55594554ac998955681617222f3b77d404"
 MOST_TOKENS = 256
 """The most word pieces of a question and a text together; the longer one is cut at its end."""
-_QUESTION_TOKENS = 128
+_QUESTION_TOKENS = 64
 """The most of them that are the question's; without a bound a long one would leave no text."""
 _CACHED = 2048
 _REINSTALL = "Install Lexloop again: its file data/reader/model.onnx is missing or damaged."
