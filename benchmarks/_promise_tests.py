@@ -18,10 +18,7 @@ _PYTEST = ("-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-o", "junit_f
 
 def held() -> Iterator[Line]:
     """Run the tests of all promises."""
-    promises = [
-        (promise, _files(named))
-        for promise, named in _PROMISE.findall((_TESTS / "README.md").read_text("utf-8"))
-    ]
+    promises = promised()
     every = sorted({name for _, names in promises for name in names})
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
@@ -38,11 +35,20 @@ def held() -> Iterator[Line]:
         )
 
 
+def promised() -> list[tuple[str, list[str]]]:
+    """Every promise, with the files of its tests."""
+    rows = _PROMISE.findall((_TESTS / "README.md").read_text("utf-8"))
+    return [(promise, _files(named)) for promise, named in rows]
+
+
 def _files(named: str) -> list[str]:
-    """The files of a row; a bare name lies beside the first."""
+    """The files of a row, those of a package by their whole path; a bare name lies by the first."""
     first, *others = (Path(name) for name in re.findall("`(.+?)`", named))
     beside = (name if len(name.parts) > 1 else first.with_name(name.name) for name in others)
-    return [str(Path("tests", name)) for name in (first, *beside)]
+    return [
+        str(name if name.parts[0] == "packages" else Path("tests", name))
+        for name in (first, *beside)
+    ]
 
 
 def _ended(report: Path) -> dict[str, Counter[str]]:

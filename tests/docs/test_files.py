@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
+import _promise_tests  # noqa: E402
 import draw  # noqa: E402
 import house  # noqa: E402
 
@@ -46,11 +47,11 @@ def file_names() -> set[str]:
 
 
 def test_the_map_of_promises_names_every_file_of_tests() -> None:
-    promised = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
-    named = {Path(said).name for said in CODE.findall(promised)}
+    named = {file for _, files in _promise_tests.promised() for file in files}
     folders = (ROOT / "tests", *(ROOT / "packages").glob("*/tests"))
-    assert {path.name for folder in folders for path in folder.rglob("test_*.py")} == {
-        name for name in named if name.startswith("test_")
+    there = [path for folder in folders for path in folder.rglob("test_*.py")]
+    assert {path.relative_to(ROOT).as_posix() for path in there} == {
+        name for name in named if Path(name).name.startswith("test_")
     }
 
 
