@@ -72,6 +72,8 @@ class Page:
 
     def __init__(self, driver: Chrome, address: str) -> None:
         self.driver, self.address = driver, address
+        driver.get("about:blank")  # a page that is still open goes on asking its own server
+        self.foreign(), self.problems()  # and what it wrote is none of this page's
         self.size(WIDE)
         self._wait = WebDriverWait(
             driver, _DEADLINE_S, 0.05, (StaleElementReferenceException, LookupError)
