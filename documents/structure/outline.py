@@ -18,7 +18,7 @@ from lexloop.documents.structure.markers import (
 )
 from lexloop.documents.structure.references import lies_over
 from lexloop.documents.structure.tree import LEADS
-from lexloop.documents.text.tokens import is_joint
+from lexloop.documents.text.tokens import STOP_WORDS, is_joint
 
 _TERMINAL = ".:;!?"
 _CLOSERS = "\"'”’)]*_"
@@ -33,6 +33,8 @@ _UNFINISHED = re.compile(
     r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their"
     r"|(?<![,;]\s)(?:and|or))$"
 )
+_NAME_GOES_ON = re.compile(r"[^\W\d_a-z][^\W\d_]+ [^\W\d_A-Z]")
+"""A word with a capital and one without, as a line begins that goes on with a name."""
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
 _RULER = re.compile(r"[\s|:+=_-]+$")
@@ -284,7 +286,7 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
     Edge and width are in characters from the beginning of the line; the width is 0 where the text
     was not wrapped.
     """
-    if lies_over(last.text, line):
+    if lies_over(last.text, line) or _breaks_off_in_a_name(last.text, line):
         return True
     opens = bool(list_markers(line)) or word_marker(line) is not None
     if width and edge + 1 + len(line.split(None, 1)[0]) > width - 2:
@@ -298,6 +300,14 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
     # what stands below a list in small letters ends the sentence that leads into the list
     listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
     return not (last.ended or listed) and line[0].islower() and not list_markers(line)
+
+
+def _breaks_off_in_a_name(last: str, line: str) -> bool:
+    """Return whether a line ends within a name: "may appeal to the Appeal / Tribunal within"."""
+    within = len(last) >= _SENTENCE_CHARS and _BINDS.search(last) is not None
+    if not within or not last.rpartition(" ")[2].isalpha() or not _NAME_GOES_ON.match(line):
+        return False
+    return last.rpartition(" ")[2][0].isupper() and line.split(None, 1)[0].lower() not in STOP_WORDS
 
 
 def _goes_on_with_number(last: LogicalLine, line: str, counted: float) -> bool:

@@ -145,7 +145,9 @@ def states(text: str, fact: str) -> bool:
 _NUMBER_WORD = rf"(?:{_WORD}|half)"
 _DURATION = (
     rf"\b(?:\d+|{_NUMBER_WORD}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{TIMES})\b"
-    r"|\b(?:annual|annually|yearly|daily|monthly|weekly|immediately|promptly)\b"
+    rf"|\b(?:once|twice|each|every|per)\s+(?:an?\s+)?(?:{_NUMBER_WORD}\s+)?(?:{TIMES}|quarter)\b"
+    r"|\b(?:bi-?|semi-?)?(?:annual|annually|yearly|quarterly|monthly|weekly)\b"
+    r"|\b(?:daily|fortnightly|hourly|immediately|promptly)\b"
     r"|\b(?:longer than|as long as)\b"
 )
 _HELD: dict[Kind, re.Pattern[str]] = {
@@ -168,7 +170,8 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 
 
 _SUM = re.compile(
-    rf"(?:(?<![\d.,])\d[\d.,]*+|\b(?:{_NUMBER_WORD}))\s?(?P<name>[^\W\d_]++)|\b(?P<code>[A-Z]{{3}})\s?\d"
+    rf"(?:(?<![\d.,])\d[\d.,]*+|\b(?i:{_NUMBER_WORD}))\s?(?:(?:US|U\.S\.)\s)?(?P<name>[^\W\d_]++)"
+    r"|\b(?P<code>[A-Z]{3})\s?\d"
     r"|(?P<before>[^\w\s.,;:()])\s?\d|\d\s?(?P<behind>[^\w\s.,;:()])"
 )
 _PRICE = re.compile(
@@ -178,6 +181,8 @@ _PRICE = re.compile(
     re.IGNORECASE,
 )
 """A price in whatever a document counts money by: "costs 9 crowns"."""
+_CENTS = frozenset(("cent", "cents", "pence", "penny"))
+"""Parts of a unit of money, which the CLDR does not name."""
 
 
 @lru_cache(maxsize=1)
@@ -192,7 +197,7 @@ def _is_sum(text: str) -> bool:
     codes, names = _currencies()
     for found in _SUM.finditer(text):
         name, code, sign = found["name"], found["code"], found["before"] or found["behind"]
-        if code in codes or name in codes or (name or "").lower() in names:
+        if code in codes or name in codes or (name or "").lower() in names | _CENTS:
             return True
         if sign and unicodedata.category(sign) == "Sc":
             return True

@@ -87,9 +87,10 @@ def test_a_title_above_the_first_paragraph_is_not_its_heading() -> None:
         "A lamp must light within\n12 seconds after it fell.",
         "Records made before\n2019 may be burnt.",
         "Notice is given within\n30 Business Days of the fall.",
+        "Whoever is fined for a lamp that does not burn may appeal to the Lamp\nCourt in a week.",
     ],
 )
-def test_a_figure_at_the_start_of_a_line_opens_no_provision_within_a_sentence(said: str) -> None:
+def test_a_sentence_goes_on_in_a_line_that_begins_with_a_figure_or_a_name(said: str) -> None:
     text = (
         f"1 Scope\n\nLamps are of brass.\n\n2 Test\n\n{said}\n\n3 Storing\n\nLamps are kept dry.\n"
     )
