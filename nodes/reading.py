@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.folding import narrowed
+from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.reader import Readings, load_reader
 from lexloop.nodes.question import without_context
@@ -22,6 +23,10 @@ class TitledSources(Sources, Protocol):
     @property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names."""
+        ...
+
+    def text_of(self, document: str) -> str | None:
+        """Return the text of a document; None where there is none to see."""
         ...
 
     def languages(self) -> list[str]:
@@ -65,11 +70,13 @@ def reads(
 
 
 def _in_place(stated: Stated, sources: TitledSources) -> str:
-    """Return a statement behind its document's title and the headings that it stands under."""
-    headings = [sources.titles.get(stated.document, "")]
-    tree = sources.tree_of(stated.document)
+    """Return a statement behind its document's title, its headings and what it carries on from."""
+    headings, carried = [sources.titles.get(stated.document, "")], None
+    tree, text = sources.tree_of(stated.document), sources.text_of(stated.document)
     if tree is not None and (place := tree.at(stated.said.start)) >= 0:
         above = [place, *tree.above(place)]
         headings += [tree.units[one].heading for one in reversed(above)]
+        carried = carried_from(stated.said, tree, text) if text is not None else None
     told = dict.fromkeys(narrowed(heading).strip(" .:") for heading in headings)
-    return ". ".join([*filter(None, told), stated.text])
+    said = f"{carried.own} {stated.text}" if carried else stated.text
+    return ". ".join([*filter(None, told), said])

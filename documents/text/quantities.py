@@ -170,7 +170,7 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 
 
 _SUM = re.compile(
-    rf"(?:(?<![\d.,])\d[\d.,]*+|\b(?i:{_NUMBER_WORD}))\s?(?:(?:US|U\.S\.)\s)?(?P<name>[^\W\d_]++)"
+    rf"(?:(?<![\d.,])\d[\d.,]*+|\b(?i:{_NUMBER_WORD})(?:[\s-]+(?i:{_WORD})\b){{0,6}}+)\s?(?:(?:US|U\.S\.)\s)?(?P<name>[^\W\d_]++)"
     r"|\b(?P<code>[A-Z]{3})\s?\d"
     r"|(?P<before>[^\w\s.,;:()])\s?\d|\d\s?(?P<behind>[^\w\s.,;:()])"
 )

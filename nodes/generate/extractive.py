@@ -12,6 +12,7 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
+from lexloop.documents.chunks.carrying import carried_from
 from lexloop.nodes.apart import inside
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import (
@@ -21,7 +22,7 @@ from lexloop.nodes.generate.answerable import (
     read_features,
     without_fact,
 )
-from lexloop.nodes.generate.quotables import ScoredQuotables, score_quotables
+from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, score_quotables
 from lexloop.nodes.generate.quoting import cite, quote_all
 from lexloop.nodes.generate.selecting import Lengths, select
 from lexloop.nodes.generate.writing import Writer, list_asked
@@ -111,7 +112,8 @@ class ExtractiveGenerator:
         # where lists answer as a whole, nothing stands beside them
         whole = enough and any(list_asked(item, asked, self._sources) for item in chosen.best)
         more = [] if whole else chosen.more
-        draft = Writer(asked, self._sources, self._lengths.whole).write(chosen.best, more)
+        best = [self._carried_on(item, scored) for item in chosen.best]
+        draft = Writer(asked, self._sources, self._lengths.whole).write(best, more)
         lacking = without_fact(asked, draft["answer"])
         return {
             **draft,
@@ -119,6 +121,24 @@ class ExtractiveGenerator:
             "unanswered": [*dict.fromkeys([*lacking, *self._unanswered(asked, passages)])],
             "lacks": lacks(asked, scored, self._sources, given=True),
         }
+
+    def _carried_on(self, item: Quotable, scored: ScoredQuotables) -> Quotable:
+        """Return what carries on from a statement and answers, too; else the statement.
+
+        "A person who sells data commits an offence", and the paragraph behind it has the penalty.
+        """
+        document = item.passage["document"]
+        tree, text = self._sources.tree_of(document), self._sources.text_of(document)
+        if tree is None or text is None:
+            return item
+        answers = scored.answers.max(axis=0)
+        for other, log_odds in zip(scored.quotables, answers.tolist(), strict=True):
+            if log_odds <= 0 or other.passage["document"] != document or other.said.points:
+                continue
+            before = carried_from(other.said, tree, text)
+            if before is not None and before.start <= item.said.start < before.end:
+                return other
+        return item
 
     def _of_each(self, asked: Query, scored: ScoredQuotables, answers: float) -> list[int]:
         """Return the best statement of each document that may answer, if more than one may.

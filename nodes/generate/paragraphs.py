@@ -3,28 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from lexloop.documents.chunks.statements import Statement, sentence_before
+from lexloop.documents.chunks.carrying import POINTS_BACK, carried_from
+from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.nodes.generate.quotables import Quotable
 from lexloop.store.view import View
 
 SHORT = 120
 """The most words of a paragraph that is quoted whole."""
+_BETWEEN = re.compile(r"[\W\d_]+|(?<![^\W\d_])[a-z]{1,4}(?![^\W\d_])")
+"""Blanks and the mark of a paragraph: what may stand between two that are quoted together."""
 _MOST_AFTER = 3
 """The most sentences quoted behind one that they refer to."""
-_ITSELF = (
-    r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
-    r"|subpart|title)s?\b))"
-)
-"""Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
-_POINTS_BACK = re.compile(
-    r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
-    r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
-    rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
-    rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
-    r"|the (?:latter|former|same))\b",
-    re.IGNORECASE,
-)
 
 
 def paragraph_of(item: Quotable, sources: View) -> list[Statement]:
@@ -42,7 +32,7 @@ def paragraph_of(item: Quotable, sources: View) -> list[Statement]:
         own = _own(item, tree, place, sources)
         short = sum(len(one.own.split()) for one in own) <= SHORT
         found = own if short else _pointing_back(own, own.index(said))
-    before = _before(found[0], item, sources) if _POINTS_BACK.match(found[0].own) else None
+    before = _before(found[0], item, sources)
     return [before, *found] if before else found
 
 
@@ -77,24 +67,18 @@ def _between_questions(own: Sequence[Statement], at: int) -> list[Statement]:
 def _pointing_back(own: Sequence[Statement], at: int) -> list[Statement]:
     """Return a statement with those before it that it points back to, and behind it the reverse."""
     first, last = at, at
-    while first and _POINTS_BACK.match(own[first].own):
+    while first and POINTS_BACK.match(own[first].own):
         first -= 1
-    while last + 1 < len(own) and last - at < _MOST_AFTER and _POINTS_BACK.match(own[last + 1].own):
+    while last + 1 < len(own) and last - at < _MOST_AFTER and POINTS_BACK.match(own[last + 1].own):
         last += 1
     return [*own[first : last + 1]]
 
 
 def _before(said: Statement, item: Quotable, sources: View) -> Statement | None:
-    if said.leads:
+    """Return what a statement carries on from if that stands right before it."""
+    tree = sources.tree_of(item.passage["document"])
+    text = sources.text_of(item.passage["document"])
+    if tree is None or text is None:
         return None
-    document = item.passage["document"]
-    stated, _ = sources.statements(item.passage["id"])
-    before = [other for other in stated if other.end <= said.start and not other.points]
-    if before:
-        return before[-1]
-    tree, text = sources.tree_of(document), sources.text_of(document)
-    if tree is None or text is None or (place := tree.at(said.start)) < 0:
-        return None
-    if tree.units[place].kind in ("provision", "annex", "part"):
-        return None  # what opens a provision points to nothing in the one before
-    return sentence_before(tree, text, place)
+    before = carried_from(said, tree, text)
+    return before if before and not _BETWEEN.sub("", text[before.end : said.start]) else None

@@ -141,7 +141,7 @@ def _take_first(
         item = scored.quotables[i]
         if sum(other.words for other in chosen) + item.words > lengths.words and chosen:
             continue
-        if item.said.own.endswith((":", " means")) and not item.said.points:
+        if item.said.own.endswith((":", " means", "-", "–", "—")) and not item.said.points:
             continue  # it only introduces what follows
         if any(_repeats(item, other) for other in chosen):
             return

@@ -38,6 +38,7 @@ def test_a_text_holds_its_own_kind_of_fact_and_no_other(kind: Kind, text: str) -
         "forty rupees",
         "Seventy Thousand U.S. Dollars (70,000)",
         "20 cents a day",
+        "a fine of fifty thousand shillings",
         "CHF 8 a year",
         "100 SEK",
         "₹40",

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from indexes import view_of
 
 from lexloop.core.running import waited
 from lexloop.core.types import Draft, Passage
+from lexloop.documents.document import Document
 from lexloop.graph.app import graph
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.question import parse
@@ -104,3 +107,35 @@ def test_the_more_a_wrong_answer_costs_the_less_is_given_and_passed(
         for care in ("low", "normal", "high")
     ]
     assert asked == findings
+
+
+FERRIES = """FERRY ACT
+3. Sale of tickets
+(1) A person who sells a forged ticket commits an offence.
+(2) A person convicted under this section is liable to a fine not exceeding nine hundred pounds.
+
+4. Smoking
+(1) No passenger may smoke below deck.
+(2) Whoever contravenes subsection (1) is liable to a fine not exceeding forty pounds.
+
+5. Crew
+The captain appoints the crew.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("What happens to a person who sells forged tickets?", "3"),
+        ("What is the fine for smoking below deck?", "4"),
+    ],
+)
+def test_an_offence_is_quoted_with_its_penalty(question: str, number: str) -> None:
+    view = view_of(Document("act.txt", "Ferry Act", FERRIES), embedder=load_minilm())
+    passages: list[Passage] = [
+        {**chunk, "n": n, "score": 1.0, "signals": {}}
+        for n, chunk in enumerate(view.every_chunk(), 1)
+    ]
+    draft = waited(ExtractiveGenerator(view).generate(parse(question), passages, [], None))
+    [_, first, second, *_] = FERRIES[FERRIES.index(f"{number}. ") :].split("\n")
+    assert draft["answer"] == f"{first[4:]} [1] {second[4:]} [1]"

@@ -1,0 +1,71 @@
+"""The paragraph that a statement carries on from: "whoever contravenes subsection (1)"."""
+
+import re
+
+from lexloop.documents.chunks.statements import (
+    Statement,
+    sentence_at,
+    sentence_before,
+    unnumbered,
+)
+from lexloop.documents.structure.references import find_references
+from lexloop.documents.structure.tree import Tree
+
+_LONGEST = 60
+"""The most words of a paragraph that is read or quoted with one that carries on from it."""
+_ITSELF = (
+    r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
+    r"|subpart|title)s?\b))"
+)
+"""Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
+POINTS_BACK = re.compile(
+    r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
+    r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
+    rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
+    rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
+    r"|the (?:latter|former|same))\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that goes on with the one before."""
+_WHOLE = re.compile(r"\bthis (?:article|section|clause|rule|regulation|provision)\b(?! \d)", re.I)
+
+
+def carried_from(said: Statement, tree: Tree, text: str) -> Statement | None:
+    """Return what a statement carries on from, so that it is not understood without it.
+
+    That is the sentence before it, if its first words point back ("This duty ..."); else the short
+    paragraph of its own provision that it names. What speaks of its whole section, and is the
+    second paragraph of it, names the first.
+
+    Args:
+        said: The statement.
+        tree: The document's tree.
+        text: Its text.
+
+    Returns:
+        What stands before the statement; None if it stands alone.
+    """
+    if (at := tree.at(said.start)) < 0 or tree.units[at].kind == "row" or said.leads:
+        return None
+    if POINTS_BACK.match(said.own):
+        return _sentence_before(said, at, tree, text)
+    parent = tree.units[at].parent
+    before = [one for one in tree.children(parent) if one < at] if parent >= 0 else []
+    named = {place for found in find_references(said.own) for place in tree.find(found, at)}
+    if len(before) == 1 and _WHOLE.search(said.own):
+        named.update(before)
+    for place in before:
+        unit, end = tree.units[place], tree.own_end(place)
+        own = unnumbered(text[unit.body : end])
+        if place in named and not tree.children(place) and len(own.split()) <= _LONGEST:
+            return Statement(unit.body, end, (), unit.label, "", own)
+    return None
+
+
+def _sentence_before(said: Statement, at: int, tree: Tree, text: str) -> Statement | None:
+    before = text[tree.units[at].body : said.start].rstrip()
+    if before:
+        return sentence_at(tree, text, at, tree.units[at].body + len(before) - 1)
+    # what opens a provision points to nothing in the one before
+    divides = tree.units[at].kind in ("provision", "annex", "part")
+    return None if divides else sentence_before(tree, text, at)

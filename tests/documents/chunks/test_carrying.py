@@ -1,0 +1,47 @@
+"""What a statement carries on from."""
+
+import pytest
+
+from lexloop.documents.chunks.carrying import carried_from
+from lexloop.documents.chunks.statements import statements
+from lexloop.documents.structure.parse import parse
+
+ACT = """PART I
+1. Dogs
+(1) A person who sells a dog without a tag commits an offence.
+(2) A person convicted under this section pays a fine of ninety crowns.
+(3) Whoever helps with what subsection (1) forbids is fined as well.
+(4) This section applies to cats.
+
+2. Tags
+A tag is of brass. It bears a number.
+
+3. Fees
+The fee of section 1 is paid to the council.
+"""
+
+
+def carried(opening: str, text: str = ACT) -> str | None:
+    tree = parse(text)
+    [said] = [one for one in statements(tree, text) if one.own.startswith(opening)]
+    before = carried_from(said, tree, text)
+    return before.own if before else None
+
+
+@pytest.mark.parametrize("opening", ["A person convicted", "Whoever helps"])
+def test_a_paragraph_carries_on_from_the_one_that_it_names(opening: str) -> None:
+    assert carried(opening) == "A person who sells a dog without a tag commits an offence."
+
+
+def test_a_sentence_that_points_back_carries_on_from_the_one_before() -> None:
+    assert carried("It bears") == "A tag is of brass."
+
+
+@pytest.mark.parametrize("opening", ["A person who sells", "This section", "A tag", "The fee"])
+def test_what_stands_alone_carries_on_from_nothing(opening: str) -> None:
+    assert carried(opening) is None
+
+
+def test_a_long_paragraph_is_not_carried() -> None:
+    long = ACT.replace("without a tag", "without " + "a tag or " * 30)
+    assert carried("Whoever helps", long) is None
