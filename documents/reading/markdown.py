@@ -37,6 +37,14 @@ class _Shown(NamedTuple):
 _NOTHING = [_Shown("")]
 
 
+_DOTTED_NAME = re.compile(
+    r"\b(?:article|clause|section)s?\s+(\d{1,3}\.\d{1,3})(?![\d.])", re.IGNORECASE
+)
+_DOTTED_LINE = re.compile(r"^\s*\d{1,3}\.\d", re.MULTILINE)
+_FEWEST_NAMED = 3
+"""The fewest names such as "Section 2.1" that tell how a document counts."""
+
+
 class Rendered(NamedTuple):
     """A text as it is shown.
 
@@ -93,6 +101,15 @@ def _pass_footnote(state: Any, silent: bool) -> bool:
     return found is not None
 
 
+def _is_levelled(text: str) -> bool:
+    """Return whether a text calls the items of its inner lists "Section 2.1", and numbers none so.
+
+    Markdown has no such numbers; what makes a page of it does.
+    """
+    named = frozenset(_DOTTED_NAME.findall(text))
+    return len(named) >= _FEWEST_NAMED and _DOTTED_LINE.search(text) is None
+
+
 class _Page:
     """The lines of a file, each put as it is shown."""
 
@@ -104,6 +121,7 @@ class _Page:
         self._cells: list[str] | None = None
         self._row = 0
         self._level = 0
+        self._levelled = _is_levelled("\n".join(source))
 
     def add(self, token: Any) -> None:
         """Put what a token of the parser says."""
@@ -167,7 +185,8 @@ class _Page:
             depth = sum(number < 0 for number in self._lists)
             return _BULLETS[min(depth, len(_BULLETS)) - 1]
         self._lists[-1] = max(int(item.info), self._lists[-1] + 1)
-        return str(self._lists[-1])
+        outer = self._lists[-2] if len(self._lists) == 2 and self._levelled else 0
+        return f"{outer}.{self._lists[-1]}" if outer > 0 else str(self._lists[-1])
 
     def _inline(self, token: Any) -> None:
         text = _text_of(token.children)

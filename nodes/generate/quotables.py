@@ -117,8 +117,13 @@ def score_quotables(
     quotables: list[Quotable] = []
     said: list[Statement] = []
     rows: list[Vectors] = []
+    seen = set[tuple[str, int, int]]()
     for passage in passages:
         for one in answering(asked, passage, sources):
+            span = passage["document"], one.said.start, one.said.end
+            if span in seen:  # passages overlap
+                continue
+            seen.add(span)
             place = len(quotables)
             quotables.append(Quotable(passage, one.said, place, one.question, one.before))
             said.append(one.scored)

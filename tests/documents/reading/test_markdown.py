@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,6 +100,34 @@ def test_markdown_is_read_as_it_is_shown() -> None:
     assert document.title == "The harbour rules"
     headed = [(document.text[at:].partition("\n")[0], level) for at, level in document.headings]
     assert headed == [("The harbour rules", 1), ("By hand", 2), ("Names", 1)]
+
+
+LEASE = """# Lease
+
+1. Rent
+    1. The rent is due on Mondays.
+    2. It is paid in cash, unless Section 2.1 says otherwise.
+
+2. Oven
+    1. Section 1.2 does not apply to bread.
+        1. Nor to cake.
+"""
+
+
+@pytest.mark.parametrize(
+    ("also", "marks"),
+    [
+        # the third name shows how the document counts
+        ("Section 1.1 is void.", ["1.", "1.1.", "1.2.", "2.", "2.1.", "1."]),
+        ("It is void.", ["1.", "1.", "2.", "2.", "1.", "1."]),
+        # it writes its own numbers
+        ("Section 1.1 is void.\n\n7.1 Pets", ["1.", "1.", "2.", "2.", "1.", "1."]),
+    ],
+)
+def test_inner_lists_are_numbered_as_the_text_names_them(also: str, marks: list[str]) -> None:
+    text = read(f"{LEASE}\n{also}\n").text
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    assert [words[0] for words in lines if words[0][-1] == "."] == marks
 
 
 def test_what_lies_too_deep_is_kept() -> None:
