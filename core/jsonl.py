@@ -109,7 +109,7 @@ def write_rows(path: Path, rows: Iterable[BaseModel]) -> None:
 
 def as_lines(rows: Iterable[BaseModel]) -> str:
     """Records as JSON Lines."""
-    # what is made has been scored by nobody yet
+    # a new row has no scores yet
     dumped = (row.model_dump(mode="json", exclude={"rated"}) for row in rows)
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in dumped]
     return "".join(lines)

@@ -1,9 +1,8 @@
 """Settings, validated once at the edge, and the connection, which never enters a trace.
 
 ``Settings`` is the graph's context schema: Studio shows each field with its description and
-choices. Where a model is reached and with which key lives in ``Connection``: a caller of a served
-graph must not be able to send the server's key to a host of their choosing, and no secret may
-land in a checkpoint.
+choices. The address and key of a model are in ``Connection``, so that a caller of a served graph
+cannot send the server's key to a host of their choosing, and no secret lands in a checkpoint.
 """
 
 import difflib
@@ -51,9 +50,9 @@ VARIANTS = (
     "hypa: adaptive, with the knowledge graph; pa: without it; fixed: k passages, no rewriting, "
     "graph or reranker; llm_only: no retrieval and no citations."
 )
-"""The variants of HyPA-RAG's table 2, each of which stands for other settings."""
+"""The variants of HyPA-RAG's table 2. Each is a set of settings."""
 FIXED_K = 5
-"""k of the variant ``fixed`` where none is set."""
+"""The default k of the variant ``fixed``."""
 _SHORT = {"fusion": "method", "chunking": "method", "model": "name"}
 """The field that stands for its group: ``fusion="rrf"``."""
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -189,7 +188,7 @@ class Settings(Group):
 
     @property
     def price(self) -> Price | None:
-        """The prices of the model; None where they are not known."""
+        """The prices of the model, or None if they are unknown."""
         return self.prices.get(self.model.name or "")
 
     @property
@@ -231,7 +230,7 @@ _DEFAULTS = {name: field.default for name, field in Settings.model_fields.items(
 
 
 def no_price(most: float, model: str | None) -> SettingsError:
-    """Return the error for a limit to what a model costs whose prices nobody knows."""
+    """Return the error for a cost limit without known prices of the model."""
     name = model or "openai:NAME"
     return SettingsError(
         f"max_cost is {most:g}, but the prices of {model or 'the model'} are not known.",
@@ -257,18 +256,18 @@ def shaping(flat: Mapping[str, Any]) -> dict[str, Any]:
 class Connection(BaseModel):
     """Address and key of chat and embedding models: process-wide, never in a run's context.
 
-    It serves the provider ``openai`` and hosts that are compatible with it; other providers read
-    their own environment variables. A name and a password are taken out of the address here, so
-    that nothing else can show them.
+    It applies to the provider ``openai`` and to compatible hosts. Other providers read their own
+    environment variables. A name and password in the address are removed here, so that nothing
+    else can show them.
 
     Args:
-        base_url: An OpenAI-compatible endpoint; None for the provider's own.
-        api_key: The key; None leaves it to the provider's environment variable.
-        credentials: ``name:password``, in the place of the key; from the address, where it has
-            them.
+        base_url: An OpenAI-compatible endpoint, or None for the provider's own.
+        api_key: The key, or None for the provider's environment variable.
+        credentials: ``name:password`` to use instead of the key; taken from the address if it
+            contains them.
 
     Raises:
-        SettingsError: The address has a query, which would be in logs, or cannot be read.
+        SettingsError: The address cannot be read, or has a query, which logs would show.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -294,7 +293,10 @@ class Connection(BaseModel):
 
     @property
     def environment(self) -> dict[str, str]:
-        """How a process of our own is told all this: by what no list of processes shows."""
+        """Return environment variables that pass this on to a process of our own.
+
+        Unlike arguments, they do not show in a list of processes.
+        """
         found = {}
         if self.base_url:
             scheme, _, rest = self.base_url.partition("://")
@@ -311,7 +313,7 @@ class Connection(BaseModel):
         """Read ``LEXLOOP_BASE_URL`` and ``LEXLOOP_API_KEY``.
 
         Raises:
-            SettingsError: The URL is no http(s) URL; or a variable that a client library reads by
+            SettingsError: The URL is not an http(s) URL, or a variable that a client library reads
                 itself has a password in its address, which that library would show.
         """
         for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
@@ -357,12 +359,12 @@ def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any
     """Return settings by name as groups.
 
     Args:
-        named: By ``group.field``, a group with a mapping or its shorthand, or ``variant``.
-        base: The groups and settings that are changed. A group whose method changes keeps what
-            the new one has a place for.
+        named: Values by ``group.field``, by group (a mapping or its shorthand), or ``variant``.
+        base: The groups and settings to change. If a group's method changes, the fields that the
+            new method also has are kept.
 
     Raises:
-        SettingsError: There is no such setting, or the method has none of this name.
+        SettingsError: The setting is unknown, or the method does not have it.
     """
     found: dict[str, Any] = {}
     for name, value in _with_variant(dict(named), base).items():
@@ -383,12 +385,12 @@ def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any
 
 
 def slip_of(name: str, names: Iterable[str], ratio: float = _SLIP) -> str | None:
-    """Return which of some names another one is, or misspells; None if it is a word of its own.
+    """Return the name that another one equals or misspells, or None if there is none.
 
     Args:
-        name: Found where names that are not ours are allowed, so that only slips count.
-        names: Those that may be meant.
-        ratio: difflib's, from which on one is the other misspelt: ``corpsu`` is at 0.83.
+        name: A name from a place that may also hold names that are not ours.
+        names: The names that may be meant.
+        ratio: difflib's ratio above which a name counts as misspelt. ``corpsu`` has 0.83.
     """
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=ratio)), None)
 
@@ -498,7 +500,7 @@ def _named(place: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as Python writes it, shortened where it is long."""
+    """Return a value as Python writes it, shortened if it is long."""
     try:
         written = repr(value)
     except ValueError:  # Python refuses to write numbers of more than 4,300 digits
