@@ -69,9 +69,9 @@ def build_agent_graph(
 ) -> Lexloop:
     """Wire an agent over collections.
 
-    Its output is that of the question graph with ``collections``, those that were asked; citations,
-    passages and relations name theirs. Each collection is a node, ``ask NAME``, in which the
-    question graph runs.
+    Its output is that of the question graph, plus ``collections``, those that were asked.
+    Citations, passages and relations name their collection. Each collection is a node,
+    ``ask NAME``, which runs the question graph.
 
     Args:
         collections: The settings of each by its name: its corpus, and what the asker may see.
@@ -131,16 +131,16 @@ class _Agent:
         return self._resources(next(iter(self._settings(brought).values())), snapshot)
 
     def _settings(self, brought: Any) -> dict[str, Settings]:
-        """Return the settings of each; those that a run brings stand for all but the corpus.
+        """Return the settings of each collection. A run's settings override all but the corpus.
 
         Raises:
-            SettingsError: The run brings what is no setting, or a corpus that is not among these.
+            SettingsError: The run has an unknown setting, or a corpus that is not among these.
         """
         if brought is None:
             return self._collections
         each = {name: settings_of(brought, own) for name, own in self._collections.items()}
         corpora = {own.corpus for own in self._collections.values()}
-        # `Settings` always have a corpus: that of nobody's choice is the sample or the configured
+        # `Settings` always have a corpus: if nobody chose one, it is the sample or the configured
         unchosen = {SAMPLE_CORPUS, self._resources.defaults.corpus}
         for chosen in each.values():
             known = corpora | unchosen if isinstance(brought, Settings) else corpora
@@ -162,7 +162,7 @@ class _Agent:
 
     @computing
     def route(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Open the turn; choose, where no model is to."""
+        """Open the turn, and choose collections if there is no model to do it."""
         contexts = self._contexts(get_runtime().context)
         each = [context.settings for context in contexts.values()]
         tags = sorted({tag for settings in each for tag in settings.access.tags})
@@ -182,9 +182,9 @@ class _Agent:
         return opened if reply or by_model else {**opened, **_routed(opened, contexts)}
 
     async def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Ask the collections that were not, once, where all that were asked abstain.
+        """Ask the other collections, once, if all those that were asked abstain.
 
-        Of what they say only answers that pass count, and then they alone.
+        Only their answers that pass count, and then no others.
         """
         ways, found = state["ways"], state.get("found") or {}
         if routed := state["routed"]:
@@ -196,7 +196,7 @@ class _Agent:
         return {"ways": {**ways, **dict.fromkeys(others, "")}, "routed": [*ways]}
 
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Have the model ask and answer; where it fails, the router chooses in its place."""
+        """Let the model ask and answer. If it fails, the router chooses instead."""
         each = await computed(self._settings, get_runtime().context)
         contexts = await computed(self._contexts, get_runtime().context)
         chat = runtime.context.chat
@@ -236,7 +236,7 @@ class _Agent:
     async def _ask(self, collection: str, state: AgentState) -> AgentUpdate:
         """Have the question graph ask a collection."""
         settings = self._settings(get_runtime().context)[collection]
-        if state["degraded"]:  # the model failed: nobody is to wait for it once more
+        if state["degraded"]:  # the model failed: do not wait for it again
             settings = embedded_only(settings)
         part = state["ways"][collection]
         asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
@@ -254,7 +254,7 @@ class _Agent:
 
 
 async def combine(state: AgentState) -> AgentUpdate:
-    """Write one answer, where the model did not, and the message that it is."""
+    """Write one answer, if the model did not, and its message."""
     found = state.get("found") or {}
     said = [Said(name, part, found[name]) for name, part in state["ways"].items()]
     update: AgentUpdate = {}
@@ -385,7 +385,7 @@ class _Chooser:
         if self._calls >= MOST_CALLS:
             return _NO_MORE, []
         self._calls += 1
-        # those asked at once are told in their order, so that their sources are always numbered so
+        # collections asked together keep their order, so that sources always get the same numbers
         earlier, self._told_last = self._told_last, asyncio.Event()
         mine = self._told_last
         try:
@@ -416,10 +416,10 @@ def _tool_names(collections: Sequence[str]) -> dict[str, str]:
 
 
 class _ChatOfNode(BaseChatModel):
-    """A chat model for LangChain's agent that is asked on the terms of the node around it.
+    """A chat model for LangChain's agent that uses the calls of the surrounding node.
 
     So its deadline, retries, usage and typed errors are those of every other node. LangChain's
-    callbacks do not hear of it: they would pass on what is not checked yet.
+    callbacks are not called: they would forward text that is not checked yet.
     """
 
     chat: Any

@@ -119,13 +119,13 @@ def _exists(corpus: str) -> bool:
 
 
 def described(name: str, views: "Mapping[str, View]") -> str:
-    """Describe a collection for who chooses among several: what is in it and not in the others.
+    """Describe what is in a collection and not in the others, so that one can choose between them.
 
-    Only documents that the asker may see are told of.
+    Only documents that the asker may see are mentioned.
 
     Args:
-        name: Of the collection.
-        views: What the asker sees of each, by its name.
+        name: The collection's name.
+        views: The asker's view of each collection, by its name.
     """
     told = contents_of(name, views)
     lines = [f"{head}: {'; '.join(said)}." for head, said in told.items() if said]
@@ -218,7 +218,7 @@ _CONDITION = re.compile(rf"(?:when|where|while)\s+(?!(?:{AUXILIARY})\b)", re.IGN
 _THING = re.compile(r"(?:an?|the|my|your|our|his|her|their|for|on|under|in|to)\b", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\b(?:this|these|those|such)\s+\w", re.IGNORECASE)
 _LEAST_TERMS = 3
-"""The terms of a side of a comparison, or of another part that is no question by itself."""
+"""The fewest terms of a side of a comparison, or of another part that is not a whole question."""
 _MOST_JOINTS = 8
 
 
@@ -277,8 +277,8 @@ def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
 def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -> bool:
     """Return whether the nearest collection is near enough to a question to be asked.
 
-    A long question may be near by one of its sentences. One that is not surely near is not asked
-    where the guard of the collection would refuse it.
+    For a long question, one near sentence is enough. If it is not certain that the collection is
+    near, it is not asked a question that its guard would refuse.
     """
     name = near.best(standalone)
     spans = sentence_spans(standalone)
@@ -293,7 +293,7 @@ def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -
 def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
     """Return the parts of a question, each with the collection that it is for.
 
-    It is cut between questions, and within one only where that makes no difference.
+    It is split between questions, and inside one only if that makes no difference.
     """
     for some in (_between(text), _within(text)):
         cuts = list(islice(some, _MOST_JOINTS))
@@ -307,9 +307,9 @@ def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
 
 
 def _between(text: str) -> Iterator[tuple[str, str]]:
-    """Yield where a question can be cut before another that is understood without it.
+    """Yield the ways to split a text before a question that can be understood alone.
 
-    What is told before a question stays with it, and so does a condition.
+    Statements and conditions before a question stay with it.
     """
     for joint, left, right in _cuts(text, _JOINT):
         spans = sentence_spans(left)
@@ -321,7 +321,7 @@ def _between(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _within(text: str) -> Iterator[tuple[str, str]]:
-    """Yield where one question can be cut: between sides of a comparison, or things of a list."""
+    """Yield the ways to split one question: between sides of a comparison or items of a list."""
     compares = _COMPARES.search(text) is not None
     for joint, left, right in _cuts(text, _SIDES if compares else _JOINT):
         listed = compares or _THING.match(right) or ":" in text[: joint.start()]
@@ -367,9 +367,9 @@ class _Nearness:
         return first - second
 
     def margin(self, left: str, right: str) -> float:
-        """Return by how much each text is nearer to its own collection than to the other's.
+        """Return how much nearer each text is to its own collection than to the other's.
 
-        0 where they have the same, or none comes near enough.
+        It is 0 if both have the same collection, or none is near enough.
         """
         one, other = self.best(left), self.best(right)
         ours, theirs = self.of(left), self.of(right)

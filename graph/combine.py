@@ -32,12 +32,12 @@ class Said(NamedTuple):
 
     @property
     def answers(self) -> bool:
-        """True where it did not abstain."""
+        """True if it did not abstain."""
         return not self.state["abstained"]
 
 
 def absent() -> AgentUpdate:
-    """Return the keys of the abstention where no collection was asked."""
+    """Return the keys of the abstention if no collection was asked."""
     reasons = ["None of the collections is about this."]
     return {
         "answer": ABSTENTION,
@@ -94,14 +94,14 @@ def searched(question: ParsedQuestion, said: Sequence[Said]) -> ParsedQuestion:
 
 
 def written(text: str, said: Sequence[Said], text_in: TextIn) -> AgentUpdate:
-    """Return the answer that a model wrote of what collections said, its citations checked.
+    """Return the answer that a model wrote from the collections' answers, with checked citations.
 
-    A marker that none of them gave is dropped, and that is said.
+    A marker that none of the collections gave is removed and reported.
 
     Args:
-        text: The model's, with the numbers that ``numbered`` gave.
-        said: What it was told.
-        text_in: The documents.
+        text: The model's text, with the numbers that ``numbered`` gave.
+        said: The answers that the model was given.
+        text_in: Returns the text of a document.
     """
     base = combined(said) if said else absent()
     sources = base.get("citations", [])
@@ -162,11 +162,11 @@ def _problems(answer: str, citations: list[Citation], text_in: TextIn) -> list[s
 
 
 def told(said: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
-    """Return what a tool tells of a collection's answer, its sources numbered after those before.
+    """Return a tool's text for a collection's answer, with sources numbered after earlier ones.
 
     Args:
-        said: What came of the question.
-        before: What earlier tools told.
+        said: The collection's answer.
+        before: The answers of earlier tools.
     """
     earlier = [one for one in before if one.answers]
     sources = numbered([*earlier, said])[len(numbered(earlier)) :] if said.answers else []
@@ -226,7 +226,7 @@ def _written(said: Sequence[Said]) -> str:
 
 
 def _evaluation(said: Sequence[Said], left: list[str], *, many: bool) -> Evaluation:
-    """Return the verdict on them all: the lowest of each score, passed where each passed."""
+    """Return the verdict on all answers: the lowest of each score, passed if each passed."""
     each = [one.state["evaluation"] for one in said]
     merged: Evaluation = {
         **UNSCORED,

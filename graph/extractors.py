@@ -76,7 +76,7 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
 
 
 def _states(section: str, quote: str, said: BareTriplet) -> bool:
-    """Return whether a quote has every telling word of both ends, but for its own provision."""
+    """Return whether a quote has every content word of both ends, except its own provision's."""
     held, place = set(tokenize(quote)), set(tokenize(section))
     ends = (set(tokenize(end)) for end in (said.subject, said.object))
     return all(end <= held or end <= place for end in ends)
@@ -88,12 +88,12 @@ def _of_chunk(said: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
 
 
 class ExtractionCache:
-    """A cache of extractions by content, so that an index made again costs nothing.
+    """A cache of extractions by content, so that making an index again costs nothing.
 
-    It is a small database beside the indexes; several processes may use it at once.
+    It is a small database beside the indexes. Several processes may use it at once.
 
     Raises:
-        DataError: It cannot be opened, or is no such database.
+        DataError: It cannot be opened, or is not such a database.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,9 +101,9 @@ class ExtractionCache:
         self.close = self._texts.close
 
     def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
-        """Return the triplets under a key, placed in a chunk of the same text; or None.
+        """Return the triplets under a key, placed in a chunk of the same text, or None.
 
-        What is no extraction of this text counts as nothing.
+        An entry that is not an extraction of this text is ignored.
 
         Raises:
             DataError: The file is damaged.
@@ -218,9 +218,9 @@ def extractions_path() -> Path:
 def expected_cost(
     found: CostEstimate, settings: Settings, budget: Budget, price_embedding: float | None
 ) -> dict[str, float | None]:
-    """Return the calls, tokens and US dollars that an indexing would take, estimated beforehand.
+    """Estimate the calls, tokens and US dollars that indexing would take.
 
-    Chunks whose extraction is cached cost nothing. The dollars are None where a price is missing.
+    Chunks whose extraction is cached cost nothing. The dollars are None if a price is missing.
     """
     asked = found.chunks if settings.index.triplets == "model" else ()
     new = _uncached(asked, str(settings.model.name))

@@ -11,10 +11,10 @@ from lexloop.store.naming import documents_named
 def selected(collections: Mapping[str, Settings], resources: Resources) -> dict[str, Settings]:
     """Return the settings of the collections that have documents of ``access.only``.
 
-    Each keeps the names of its own; all are returned where none are named.
+    Each keeps only the names of its own documents. If none are named, all are returned.
 
     Raises:
-        LexloopError: There is no document of a name in any, or a collection cannot be opened.
+        LexloopError: No collection has a named document, or a collection cannot be opened.
     """
     said = next((one.access.only for one in collections.values() if one.access.only), ())
     if not said:

@@ -34,19 +34,19 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class Columns:
-    """Every triplet of an index in a stable order, repeated ones left out, and all their names.
+    """Every distinct triplet of an index in a stable order, and all names.
 
     Args:
-        names: The keys of the entities, sorted; the others are indexes into these lists.
+        names: The keys of the entities, sorted. The arrays are indexes into this and the next two.
         documents: The documents' names, sorted.
         terms: The words of names, sorted.
         numbers: The number of each triplet in its source, shape (triplets,).
         owners: The document of each triplet, shape (triplets,).
-        kinds: The place of its predicate in ``PREDICATES``; -1 for a model's own words.
+        kinds: The index of each predicate in ``PREDICATES``, or -1 for a model's own words.
         joined: Subject, object and home of each triplet, -1 for none; shape (triplets, 3).
-        aliases: A triplet, a name, and the name that it makes it stand for; shape (aliases, 3).
-        term_offsets: Where the words of each name begin in ``term_ids``, shape (names + 1,).
-        term_ids: The words of the names, those of each sorted.
+        aliases: A triplet, a name, and the name that the triplet makes it mean; shape (aliases, 3).
+        term_offsets: The start of each name's words in ``term_ids``, shape (names + 1,).
+        term_ids: The words of the names, sorted within each name.
     """
 
     names: list[str]
@@ -135,7 +135,7 @@ class _Reader:
         )
 
     def _named(self, phrase: str, row: _Row) -> int:
-        """Return the number of a phrase's name; a reference's is that of the provision it means."""
+        """Return the number of a phrase's name. A reference has that of the provision it means."""
         key = entity_key(phrase)
         if row.document in self._homes.get(key, ()):
             return self._names[provision_name(key, row.document)]
@@ -217,7 +217,7 @@ class Incidence:
         self.joined: Ints = self.meant[columns.joined]
         said = columns.joined[visible]
         self.named = np.zeros(count, dtype=np.bool_)
-        """Which names a visible triplet holds, whatever they stand for."""
+        """Which names occur in a visible triplet, including aliases."""
         self.named[said[said >= 0]] = True
         shown = np.flatnonzero(visible)
         triplets = np.repeat(shown, 3)
@@ -313,7 +313,7 @@ def _meant(columns: Columns, visible: Mask) -> Ints:
 def _grouped(
     values: NDArray[np.integer[Any]], owners: NDArray[np.integer[Any]], count: int
 ) -> tuple[Ints, Ints]:
-    """Return the values by owner, those of each in their order, and where each owner's begin."""
+    """Return the values grouped by owner, in their order, and the start of each owner's values."""
     order = np.argsort(owners, kind="stable")
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return values[order].astype(np.int32), np.concatenate(([0], ends)).astype(np.int32)

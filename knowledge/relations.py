@@ -42,7 +42,7 @@ _LABEL_WORD = re.compile(r"[^\W_]+(?:[.\-][^\W_]+)*")
 _CITING_CHARS = 60
 _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", "append", "sched",
           "recit", "table", ".s.c", ".f.r", "usc", "cfr")  # fmt: skip
-"""Fragments of which one is in every reference; testing them first saves most of the time."""
+"""Every reference contains one of these. Testing for them first saves most of the time."""
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
@@ -108,9 +108,9 @@ class Target(NamedTuple):
     """The target of a reference.
 
     Args:
-        start: Where they begin in the text that refers.
-        end: Where they end.
-        name: The label of a provision of the same document, or how another is called.
+        start: The start of the reference in the text.
+        end: The end of the reference.
+        name: The label of a provision of the same document, or the name of another document.
         own: Whether it is a provision of the same document.
     """
 
@@ -284,7 +284,7 @@ def reading(predicate: str) -> str:
 
 
 def typed(predicate: str) -> str:
-    """Return the name of a relation for a model's words, where they are one of ours."""
+    """Return our name of a relation for a model's words, or the words if there is none."""
     verb = " ".join(predicate.lower().replace("_", " ").split())
     name = _NAMES.get(verb, verb.replace(" ", "_"))
     return name if name in PREDICATES or name in _READINGS else predicate
@@ -332,7 +332,7 @@ def located(said: BareTriplet, chunk: Chunk, section: str, start: int, quote: st
 
 
 _Located = tuple[int, int, str, BareTriplet]
-"""A relation with where it begins and ends, and the label of that place."""
+"""A relation with its start and end, and the label of that place."""
 
 
 class _Reader:
@@ -459,7 +459,7 @@ class _Terms:
             found.sort(key=lambda one: -len(one[0]))
 
     def used(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Yield each term in a text once, with where it first stands."""
+        """Yield each term in a text once, with its first position."""
         if not self._by_first:
             return
         spans = ((m, tokenize(m.group())) for m in _WORD.finditer(text))

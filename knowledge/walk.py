@@ -119,9 +119,9 @@ def best_paths(
 
 
 class _Around:
-    """What a walk has come to of the graph, as networkx holds it.
+    """The part of the graph that a walk has reached, as a networkx graph.
 
-    The arrays hold the whole; edges are read from them where the walk arrives, and once.
+    The arrays hold the whole graph. Edges are read from them once, when the walk arrives.
 
     Args:
         parts: Whether a provision leads to its parts and to its whole.
@@ -135,7 +135,7 @@ class _Around:
         self._left: set[int] = set()
 
     def steps(self, entity: int) -> Iterable[tuple[int, int, int, float]]:
-        """Return the edges from an entity: it, where it leads, the triplet, and its share."""
+        """Return the edges from an entity: source, target, triplet and share."""
         if entity not in self._left:
             self._left.add(entity)
             self._held.add_node(entity)
@@ -146,7 +146,7 @@ class _Around:
         return edges
 
     def _read(self, entity: int) -> Iterator[tuple[int, int, int, dict[str, float]]]:
-        """Yield the edges; who uses a term is led to where it is defined."""
+        """Yield the edges. A provision that uses a term leads to the term's definition."""
         graph = self._graph
         near = graph.near_to(entity)
         rows, kinds = graph.joined[near].tolist(), graph.kinds[near].tolist()
@@ -221,8 +221,8 @@ def stated(graph: Incidence, provision: int, asked: Asked) -> list[int]:
 def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
     """Return triplets up to ``depth`` entities away, each with the entity passed.
 
-    The nearest come first and, around one entity, the most telling. Those that a walk would not
-    follow are taken only where nothing further off is looked for.
+    The nearest come first and, around one entity, the most informative. Triplets that a walk would
+    not follow are included only at the last step.
     """
     found: dict[int, int] = {}
     seen = {entity}

@@ -33,7 +33,7 @@ MODULES, ABOUT = "modules.json", "config_sentence_transformers.json"
 HASH_LENGTH = 12
 _IDENTIFYING = frozenset({".json", ".safetensors", ".txt"})
 _PICKLES = "pytorch_model*.bin"
-"""What sentence-transformers would read in place of safetensors."""
+"""The files that sentence-transformers would read instead of safetensors."""
 _FAULTS = (OSError, ValueError, LookupError, TypeError, RuntimeError, ImportError, AttributeError)
 _LATE = frozenset({"ColBERT", "MultiVectorEncoder"})
 _AT_ONCE = 32
@@ -41,10 +41,10 @@ _ROOM = 8
 
 
 def is_late(folder: Path) -> bool:
-    """Return whether a folder's encoder gives vectors of tokens and none of the whole text.
+    """Return whether a folder's encoder gives token vectors only, and no vector of the whole text.
 
     Raises:
-        DataError: What says so is no JSON.
+        DataError: The file that says so is not JSON.
     """
     told = _told(folder / ABOUT)
     return told.get("model_type") in _LATE or "query_prefix" in told
@@ -57,21 +57,21 @@ def asked_with(folder: Path) -> bool:
 
 
 def open_encoder(name: str, device: str | None = None, late: bool | None = None) -> Any:
-    """Return the model of a folder, or of a hub id, as sentence-transformers has it.
+    """Load the model of a folder or hub id with sentence-transformers.
 
     A folder is read without a network.
 
     Args:
         name: The folder or id.
-        device: ``cpu`` or ``cuda``; None for the GPU where there is one.
-        late: Whether it is to give vectors of tokens; None as the folder says. One that gave
-            sentence vectors gets a projection of its tokens' that is random.
+        device: ``cpu`` or ``cuda``, or None for the GPU if there is one.
+        late: Whether it should give token vectors, or None to follow the folder. A model for
+            sentence vectors gets a random projection of its tokens.
 
     Returns:
-        A ``SentenceTransformer``, or a ``MultiVectorEncoder`` where it is late.
+        A ``SentenceTransformer``, or a ``MultiVectorEncoder`` for token vectors.
 
     Raises:
-        DataError: It is no such model, or its weights are not safetensors.
+        DataError: It is not such a model, or its weights are not safetensors.
     """
     from safetensors import SafetensorError
 
@@ -118,7 +118,7 @@ def check_weights(folder: Path) -> None:
 
 
 def folder_hash(folder: Path) -> str:
-    """Return the SHA-256 over names and contents of the weights and the settings beside them."""
+    """Return the SHA-256 over the names and contents of a folder's weights and settings."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _IDENTIFYING and path.is_file():
@@ -243,7 +243,7 @@ class LateEncoder:
         return made
 
     def _places(self, texts: list[str], width: int, before: int) -> Any:
-        """Where tokens stand in texts without what was set before them, shape (n, width, 2)."""
+        """Return the spans of tokens in texts without their prefix, shape (n, width, 2)."""
         options = {"truncation": True, "max_length": width, "return_offsets_mapping": True}
         found = self._model.tokenizer(texts, verbose=False, **options)["offset_mapping"]
         places = np.zeros((len(texts), width, 2), dtype=np.int64)
@@ -259,7 +259,7 @@ def _inside(places: Any, spans: Spans) -> Any:
 
 
 def _means(rows: Sequence[Vectors], dimension: int) -> Vectors:
-    """Return the unit vectors of the means of tokens, zeros where there are none."""
+    """Return the normalised mean of each text's tokens, or zeros if it has none."""
     made = np.zeros((len(rows), dimension), dtype=np.float32)
     for place, one in enumerate(rows):
         if len(one):

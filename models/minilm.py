@@ -43,9 +43,9 @@ from lexloop.models.embedding import (
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 GRAPH = "minilm.onnx"
-"""The untrained model without its weights, beside the trained one."""
+"""The untrained model without its weights, in the folder of the trained one."""
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-"""The files of a trained model's folder, beside its card."""
+"""The files of a trained model's folder, besides its card."""
 
 T = TypeVar("T")
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -68,15 +68,15 @@ class _Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a model's folder, and the remedy where they are wrong.
+    """The files of a model's folder, and the remedy if they are wrong.
 
     Args:
         model: The model's name without its hash.
-        weights: The weights' file: safetensors, or an ONNX graph with its weights in it.
-        weights_sha256: Of that file.
-        tokenizer_sha256: Of ``tokenizer.json``.
-        remedy: The hint where a file is missing or differs.
-        tokenizer: ``tokenizer.json``, where it does not lie beside the weights.
+        weights: The file of weights: safetensors, or an ONNX graph that contains its weights.
+        weights_sha256: The hash of that file.
+        tokenizer_sha256: The hash of ``tokenizer.json``.
+        remedy: The hint if a file is missing or differs.
+        tokenizer: The path of ``tokenizer.json``, if it is not in the folder of the weights.
     """
 
     model: str
@@ -93,13 +93,13 @@ _UNTRAINED = Files(
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2, as it is or trained further.
+    """all-MiniLM-L6-v2, original or trained further.
 
     Mean-pooled, normalised 384-dimensional sentence vectors, and token vectors of 128 dimensions.
 
     Args:
         folder: The model folder.
-        files: The files that it must hold; the untrained ones by default.
+        files: The files that it must hold, by default those of the untrained model.
 
     Raises:
         DataError: A file is missing, or the SHA-256 of the weights or the tokenizer differs.
@@ -115,7 +115,7 @@ class MiniLM:
         self.name = f"{files.model}@{files.weights_sha256[:12]}"
         self._recent: dict[str, Codes] = {}
         weights = folder / files.weights
-        # hashing releases the interpreter lock, so it runs beside the imports and the session
+        # hashing releases the interpreter lock, so it runs in parallel with imports and session
         digest: list[str] = []
         check = threading.Thread(target=lambda: digest.append(sha256_of(weights)))
         if not weights.is_file() or not self._tokenizer_file.is_file():
@@ -218,7 +218,8 @@ class MiniLM:
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """See ``Embedder.encode``.
 
-        By torch where the processor has bfloat16 and the texts pay for the import.
+        It uses torch if the processor supports bfloat16 and there are enough texts to pay for the
+        import.
         """
         untrained = self._files is _UNTRAINED  # torch reads no ONNX
         if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
@@ -318,15 +319,15 @@ def _blocks(texts: Sequence[str]) -> Iterator[range]:
 
 
 def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Yield positions of texts of one length, the longest first.
+    """Yield batches of positions of texts of equal length, the longest first.
 
-    Padding would show in a vector's last digits, and so would the texts beside it. On a processor
-    it costs more than a smaller batch does, and too little memory shows at once where the longest
-    come first.
+    Padding, and so the other texts of a batch, would change a vector's last digits. On a processor
+    it also costs more than a smaller batch. With the longest texts first, too little memory shows
+    at once.
 
     Args:
-        lengths: Tokens of each text, shape (n,).
-        budget: The most tokens in a batch; one text may have more.
+        lengths: The tokens of each text, shape (n,).
+        budget: The maximum tokens of a batch; a single text may have more.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
@@ -380,7 +381,7 @@ def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes
 
 
 def _fed(ids: list[list[int]]) -> dict[str, NDArray[Any]]:
-    """Return what the network takes: texts of one length, of which nothing is padding."""
+    """Return the network's inputs for texts of equal length, without padding."""
     tokens = np.array(ids, dtype=np.int64)
     return {"tokens": tokens, "mask": np.ones(tokens.shape, dtype=np.float32)}
 
@@ -433,7 +434,7 @@ def is_usual_word(word: str) -> bool:
 def load_trained(folder: Path) -> MiniLM:
     """Return the model of a folder, loaded once per process.
 
-    A folder without a tokenizer has that of the untrained model, which training leaves as it is.
+    A folder without a tokenizer uses that of the untrained model, which training does not change.
 
     Raises:
         DataError: A file is missing, damaged, or not the one that the card names.
@@ -447,17 +448,17 @@ def load_trained(folder: Path) -> MiniLM:
 
 
 class Card(BaseModel):
-    """The description of a trained model, read from ``card.json`` beside it.
+    """The description of a trained model, read from the ``card.json`` in its folder.
 
     Args:
-        model: Its name, without a hash.
+        model: The model's name, without a hash.
         base: The model that it was trained from, with the hash of its weights.
-        sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
-        licence: Of the weights.
+        sha256: The hashes of ``model.onnx`` and ``tokenizer.json``, by their names.
+        licence: The licence of the weights.
         data: The training sets, each with its licence, its rows and its SHA-256.
         command: The command that made it.
-        seed: Of the training.
-        figures: Measurements of it and of its base.
+        seed: The seed of the training.
+        figures: Measurements of the model and of its base.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -476,7 +477,7 @@ def read_card(folder: Path) -> Card:
     """Return the card of a trained model.
 
     Raises:
-        DataError: There is none, or it says too little.
+        DataError: There is no card, or it is incomplete.
     """
     try:
         card = Card.model_validate_json((folder / CARD).read_bytes())

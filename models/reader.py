@@ -90,7 +90,7 @@ class Reader:
         return question[: ends[_QUESTION_TOKENS - 1]] if len(ends) > _QUESTION_TOKENS else question
 
     def _score(self, question: str, text: str) -> tuple[float, float]:
-        """Read one text alone: beside others the rounding of the weights would differ."""
+        """Read one text at a time, since in a batch the weights would round differently."""
         known = self._known.get((question, text))
         if known is None:
             heed_deadline("while statements were read")
