@@ -251,16 +251,16 @@ _heard: ContextVar[list[Loss] | None] = ContextVar("heard", default=None)
 @contextmanager
 def hearing() -> Iterator[list[Loss]]:
     """Collect the losses reported inside, also by threads that share the context."""
-    told: list[Loss] = []
-    token = _heard.set(told)
+    losses: list[Loss] = []
+    token = _heard.set(losses)
     try:
-        yield told
+        yield losses
     finally:
         _heard.reset(token)
 
 
 def tell_loss(wanted: str, used: str, reason: str) -> None:
     """Tell whoever listens that less could be used than was wanted; the same once."""
-    told, loss = _heard.get(), Loss(wanted, used, reason)
-    if told is not None and loss not in told:
-        told.append(loss)
+    losses, loss = _heard.get(), Loss(wanted, used, reason)
+    if losses is not None and loss not in losses:
+        losses.append(loss)

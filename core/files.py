@@ -220,8 +220,8 @@ def check_sums(folder: Path) -> None:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
         held = [line.split("  ", 1) for line in lines]
         for digest, name in held:
-            if (found := sha256_of(folder / Path(name).name)) != digest:
-                raise DataError(f"{folder / name} has SHA-256 {found}, not {digest}.", hint)
+            if (actual := sha256_of(folder / Path(name).name)) != digest:
+                raise DataError(f"{folder / name} has SHA-256 {actual}, not {digest}.", hint)
     except (OSError, ValueError) as error:
         raise DataError(f"The files of {folder} cannot be checked: {error}.", hint) from error
 

@@ -69,7 +69,7 @@ def accented(letter: str) -> str:
 
 
 def _composed(text: str) -> str:
-    alike = _SEEN_ALIKE.sub(lambda found: _usual(found[0]), text)
+    alike = _SEEN_ALIKE.sub(lambda match: _usual(match[0]), text)
     return unicodedata.normalize("NFC", alike)
 
 

@@ -197,11 +197,11 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
     if _running_loop() is None:
         return _run_here(work)
     # this thread has a loop, which waits as well
-    found = asyncio.run_coroutine_threadsafe(work, _process.loop)
+    future = asyncio.run_coroutine_threadsafe(work, _process.loop)
     try:
-        return found.result()
+        return future.result()
     finally:
-        found.cancel()
+        future.cancel()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -217,13 +217,13 @@ class Settings(Group):
 
     def flat(self) -> dict[str, Any]:
         """Return every setting by its ``group.field``, as JSON values."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name, value in self.model_dump(mode="json").items():
             if isinstance(getattr(self, name), Group):
-                found |= {f"{name}.{field}": one for field, one in value.items()}
+                settings |= {f"{name}.{field}": content for field, content in value.items()}
             else:
-                found[name] = value
-        return found
+                settings[name] = value
+        return settings
 
 
 _DEFAULTS = {name: field.default for name, field in Settings.model_fields.items()}
@@ -297,16 +297,16 @@ class Connection(BaseModel):
 
         Unlike arguments, they do not show in a list of processes.
         """
-        found = {}
+        variables = {}
         if self.base_url:
             scheme, _, rest = self.base_url.partition("://")
             named = self.credentials.get_secret_value() if self.credentials else ""
             user, _, password = named.partition(":")
             at = f"{quote(user, safe='')}:{quote(password, safe='')}@" if named else ""
-            found["LEXLOOP_BASE_URL"] = f"{scheme}://{at}{rest}"
+            variables["LEXLOOP_BASE_URL"] = f"{scheme}://{at}{rest}"
         if self.api_key:
-            found["LEXLOOP_API_KEY"] = self.api_key.get_secret_value()
-        return found
+            variables["LEXLOOP_API_KEY"] = self.api_key.get_secret_value()
+        return variables
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
@@ -346,12 +346,12 @@ def refuse_secrets(address: str) -> None:
 
 def parted(address: str) -> tuple[str, str]:
     """Return an address without the name and password in it, and these as ``name:password``."""
-    found = _CREDENTIALS.match(address)
-    if not found:
+    match = _CREDENTIALS.match(address)
+    if not match:
         return address, ""
-    name, _, password = found["named"].partition(":")
-    return address[: found.start("named")] + address[found.end() :], (
-        f"{unquote(name)}:{unquote(password)}" if found["named"] else ""
+    name, _, password = match["named"].partition(":")
+    return address[: match.start("named")] + address[match.end() :], (
+        f"{unquote(name)}:{unquote(password)}" if match["named"] else ""
     )
 
 
@@ -366,21 +366,21 @@ def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any
     Raises:
         SettingsError: The setting is unknown, or the method does not have it.
     """
-    found: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     for name, value in _with_variant(dict(named), base).items():
         group, _, field = name.partition(".")
         if group not in base:
             raise _unknown_setting(name, every_name())
         if field:
-            _put(found, group, field, value)
+            _put(groups, group, field, value)
         elif isinstance(base[group], Group) and isinstance(value, Mapping):
-            for field, one in value.items():
-                _put(found, group, str(field), one)
+            for field, content in value.items():
+                _put(groups, group, str(field), content)
         elif group in _SHORT and not isinstance(value, Group):
-            _put(found, group, _SHORT[group], value)
+            _put(groups, group, _SHORT[group], value)
         else:
-            found[group] = value
-    changed = {name: _over(name, base[name], change) for name, change in found.items()}
+            groups[group] = value
+    changed = {name: _over(name, base[name], change) for name, change in groups.items()}
     return {**base, **changed}
 
 
@@ -408,8 +408,8 @@ def every_name() -> tuple[str, ...]:
     return (*_DEFAULTS, "variant", *fields)
 
 
-def _put(found: dict[str, Any], group: str, field: str, value: Any) -> None:
-    fields = found.setdefault(group, {})
+def _put(groups: dict[str, Any], group: str, field: str, value: Any) -> None:
+    fields = groups.setdefault(group, {})
     name, _, part = field.partition(".")
     if part:
         fields[name] = {**(before if isinstance(before := fields.get(name), dict) else {})}
@@ -443,7 +443,7 @@ def _no_field(
             f"{change['method']}.",
             f"Leave it out, or set {name}.method={having[0]}.",
         )
-    known = {f"{name}.{one}" for kind in kinds.values() for one in kind.model_fields}
+    known = {f"{name}.{option}" for kind in kinds.values() for option in kind.model_fields}
     return _unknown_setting(f"{name}.{field}", known)
 
 
@@ -483,13 +483,13 @@ def settings_error(error: ValidationError) -> SettingsError:
     """Return one error for the settings that pydantic refused, their values and choices."""
     problems: dict[str, list[str]] = {}
     for item in error.errors(include_url=False):
-        said = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
+        problem = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
         wanted = item["msg"].removeprefix("Value error, ")
         if item["type"] == "model_type":  # its message names a class of ours
             wanted = "Input should be a mapping of settings"
-        problems.setdefault(said, []).append(wanted)
-    told = [f"{said}: {'; or '.join(messages)}." for said, messages in problems.items()]
-    return SettingsError(" ".join(told), "Correct the setting and run again.")
+        problems.setdefault(problem, []).append(wanted)
+    sentences = [f"{problem}: {'; or '.join(messages)}." for problem, messages in problems.items()]
+    return SettingsError(" ".join(sentences), "Correct the setting and run again.")
 
 
 def _named(place: tuple[int | str, ...]) -> str:

@@ -44,9 +44,9 @@ def added_messages(known: Any, new: Any) -> Any:
     try:
         return add_messages(known, new)
     except (ValueError, TypeError, NotImplementedError) as error:
-        said = str(error).partition("\n")[0][:_MOST_SAID]
+        message = str(error).partition("\n")[0][:_MOST_SAID]
         raise QuestionError(
-            f"The messages cannot be read: {said}.",
+            f"The messages cannot be read: {message}.",
             "Give messages with a role and a content.",
         ) from error
 

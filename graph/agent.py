@@ -186,12 +186,14 @@ class _Agent:
 
         Only their answers that pass count, and then no others.
         """
-        ways, found = state["ways"], state.get("found") or {}
+        ways, replies = state["ways"], state.get("found") or {}
         if routed := state["routed"]:
-            passing = {n: "" for n in ways if n not in routed and found[n]["evaluation"]["passed"]}
+            passing = {
+                n: "" for n in ways if n not in routed and replies[n]["evaluation"]["passed"]
+            }
             return {"ways": passing or {name: ways[name] for name in routed}}
         others = [name for name in self._collections if name not in ways]
-        if len(others) > _MOST_OTHERS or any(not found[name]["abstained"] for name in ways):
+        if len(others) > _MOST_OTHERS or any(not replies[name]["abstained"] for name in ways):
             others = []
         return {"ways": {**ways, **dict.fromkeys(others, "")}, "routed": [*ways]}
 
@@ -206,8 +208,8 @@ class _Agent:
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
             asked = self._alone[f"{_ASK}{name}"]
-            found = await asked.ainvoke(turn, context=each[name], output_keys=["found"])
-            answered: State = found["found"][name]
+            output = await asked.ainvoke(turn, context=each[name], output_keys=["found"])
+            answered: State = output["found"][name]
             return answered
 
         chooser = _Chooser(chat, await computed(_descriptions, (*views_of(contexts).items(),)), ask)
@@ -215,7 +217,7 @@ class _Agent:
         try:
             text = await chooser.answer(state["asked"], state["history"])
         except (ModelError, BudgetError) as error:
-            if not any(said.answers for said in chooser.said):
+            if not any(reply.answers for reply in chooser.said):
                 raise
             lost = [_lost(error)]
             update = combined(chooser.said)
@@ -223,7 +225,7 @@ class _Agent:
             update = await computed(_checked, text, chooser, state["asked"], contexts)
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
-        cost = summed(state["usage"], *(said.state["usage"] for said in chooser.said))
+        cost = summed(state["usage"], *(reply.state["usage"] for reply in chooser.said))
         # the seconds of the collections are within those of this step
         usage: Usage = {**cost, "seconds": state["usage"]["seconds"]}
         return {
@@ -241,8 +243,8 @@ class _Agent:
         part = state["ways"][collection]
         asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
         with within(Deadline(time.monotonic() + state["seconds_left"], settings.deadline_s)):
-            found: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
-        return {"found": {collection: found}}
+            output: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
+        return {"found": {collection: output}}
 
     def _asking_alone(self, ask: Node) -> Lexloop:
         """Wire the node of one collection alone, for a tool that asks it."""
@@ -255,17 +257,17 @@ class _Agent:
 
 async def combine(state: AgentState) -> AgentUpdate:
     """Write one answer, if the model did not, and its message."""
-    found = state.get("found") or {}
-    said = [Said(name, part, found[name]) for name, part in state["ways"].items()]
+    states = state.get("found") or {}
+    replies = [Said(name, part, states[name]) for name, part in state["ways"].items()]
     update: AgentUpdate = {}
     if not state["answer"]:
-        if said:
-            update = combined(said)
+        if replies:
+            update = combined(replies)
         else:
             update = cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
-        update["parsed"] = searched(state["parsed"], said)
+        update["parsed"] = searched(state["parsed"], replies)
         update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
-        update["usage"] = summed(state["usage"], *(one.state["usage"] for one in said))
+        update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
     whole: AgentState = {**state, **update}
     message = answer_message(whole["answer"], whole, whole["warning"])
     return {**update, "found": None, "messages": [message]}
@@ -280,8 +282,8 @@ async def _onward(state: AgentState) -> list[Send] | str:
 
 
 async def _to_others(state: AgentState) -> list[Send] | str:
-    found = state.get("found") or {}
-    others = [name for name in state["ways"] if name not in found]
+    replies = state.get("found") or {}
+    others = [name for name in state["ways"] if name not in replies]
     return [Send(f"{_ASK}{name}", state) for name in others] or "combine"
 
 
@@ -392,9 +394,9 @@ class _Chooser:
             state = await self._ask(collection, question)
             if earlier is not None:
                 await earlier.wait()
-            said = Said(collection, "", state)
-            content, citations = told(said, self.said)
-            self.said.append(said)
+            reply = Said(collection, "", state)
+            content, citations = told(reply, self.said)
+            self.said.append(reply)
         except InputError as error:
             return f"This was not asked. {error}", []
         finally:
@@ -404,15 +406,15 @@ class _Chooser:
 
 def _tool_names(collections: Sequence[str]) -> dict[str, str]:
     """Return a name for the tool of each collection, of the letters that hosts allow."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for collection in collections:
         plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"ask_{collection}")[:_TOOL_CHARS]
-        taken = found.values()
+        taken = names.values()
         again = (f"{plain}_{n}" for n in range(2, len(collections) + 2))
-        found[collection] = (
+        names[collection] = (
             plain if plain not in taken else next(a for a in again if a not in taken)
         )
-    return found
+    return names
 
 
 class _ChatOfNode(BaseChatModel):

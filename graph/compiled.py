@@ -172,8 +172,8 @@ async def _file_of(saver: BaseCheckpointSaver[Any]) -> Path | None:
 
 
 def _main_file(databases: Iterable[Any]) -> Path | None:
-    found = next(file for _, name, file in databases if name == "main")
-    return Path(os.path.realpath(found)) if found else None
+    path = next(file for _, name, file in databases if name == "main")
+    return Path(os.path.realpath(path)) if path else None
 
 
 def _lock_beside(file: Path, thread: str) -> Path:
@@ -259,8 +259,8 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     ) -> "ThreadTurn | nullcontext[None]":
         """Return a turn on a thread, or a null context without one or if a parent's run has it."""
         given: dict[str, Any] = {}
-        for one in (self.config, config):
-            given.update((one or {}).get("configurable") or {})
+        for configured in (self.config, config):
+            given.update((configured or {}).get("configurable") or {})
         thread, inside = given.get("thread_id"), given.get("checkpoint_ns")
         if not isinstance(self.checkpointer, BaseCheckpointSaver) or not thread or inside:
             return nullcontext()

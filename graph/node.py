@@ -278,7 +278,7 @@ class _Run:
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
         """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
-        with asking(self._ask), _spending(self._purse), hearing() as told:
+        with asking(self._ask), _spending(self._purse), hearing() as losses:
             while True:
                 try:
                     with within(self._deadline):
@@ -289,7 +289,7 @@ class _Run:
                     if not self._stood_in(error):
                         made = await computed(self._ended, error)
                         break
-        for loss in told:
+        for loss in losses:
             self._degrade_once(*loss)
         return {**made, **self._account(made)}
 
@@ -314,8 +314,8 @@ class _Run:
             self._reasoning.append(
                 {"attempt": attempt, "node": self._name, "text": reply.reasoning}
             )
-        for wanted, said in chat.left_out:
-            self._degrade_once(wanted, "the provider's own", said)
+        for wanted, why in chat.left_out:
+            self._degrade_once(wanted, "the provider's own", why)
         return reply
 
     def _stood_in(self, error: LexloopError) -> bool:
@@ -368,7 +368,7 @@ class _Run:
     def _lost(self, wanted: str) -> str | None:
         """Return the reason why something wanted was lost earlier in this question, if it was."""
         known = [*self._before.get("degraded", []), *self._degraded]
-        return next((one["reason"] for one in reversed(known) if one["wanted"] == wanted), None)
+        return next((loss["reason"] for loss in reversed(known) if loss["wanted"] == wanted), None)
 
     def _account(self, made: Update) -> Update:
         """Return what the question cost so far, what it lost, and what is left of its time."""

@@ -190,7 +190,7 @@ class Resources:
             for key in stale:
                 self._collections.pop(key, None)
             gone = {key[1] for key in stale}
-            for key in [one for one in self._contexts if one[1].partition(" ")[2] in gone]:
+            for key in [known for known in self._contexts if known[1].partition(" ")[2] in gone]:
                 del self._contexts[key]
         if stale:
             gc.collect()  # their caches refer to them

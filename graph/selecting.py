@@ -16,17 +16,17 @@ def selected(collections: Mapping[str, Settings], resources: Resources) -> dict[
     Raises:
         LexloopError: No collection has a named document, or a collection cannot be opened.
     """
-    said = next((one.access.only for one in collections.values() if one.access.only), ())
-    if not said:
+    names = next((each.access.only for each in collections.values() if each.access.only), ())
+    if not names:
         return dict(collections)
     known = {}
     for name, settings in collections.items():
         every = settings.changed(**{"access.only": (), "access.passage": None})
         view = resources.collection(every)[0].seen_by(Filters.of(every))
         known[name] = view.documents
-    found = documents_named(known, said)
+    documents = documents_named(known, names)
     return {
-        name: collections[name].changed(**{"access.only": tuple(found[name])})
+        name: collections[name].changed(**{"access.only": tuple(documents[name])})
         for name in collections
-        if name in found
+        if name in documents
     }

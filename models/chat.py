@@ -441,13 +441,13 @@ class Thinking:
         """Add the reasoning that a provider sends separately, and return its length."""
         if isinstance(piece.content, str) and not piece.additional_kwargs:
             return 0  # nearly every piece: reading content blocks costs more than all the rest
-        said = [
+        thoughts = [
             block.get("reasoning") or ""
             for block in piece.content_blocks
             if block["type"] == "reasoning"
         ]
-        self._reasoning += said
-        return sum(map(len, said))
+        self._reasoning += thoughts
+        return sum(map(len, thoughts))
 
     def _close(self) -> None:
         if not self._inside:
@@ -456,14 +456,14 @@ class Thinking:
         self.unopened = self.unopened or self._supposed or not self._inside
         self._inside = self._supposed = False
 
-    def _take(self, said: str) -> None:
+    def _take(self, piece: str) -> None:
         if self._inside:
-            self._reasoning.append(said)
+            self._reasoning.append(piece)
             return
         if not self._text:
-            said = said.lstrip()
-        if said:
-            self._text.append(said)
+            piece = piece.lstrip()
+        if piece:
+            self._text.append(piece)
 
 
 def _tag_begins(text: str) -> int:

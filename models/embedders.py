@@ -259,9 +259,9 @@ class OpenAIEmbedder:
             failed = self._unavailable(f"failed: {type(error).__name__}.")
             raise FailedAttempt(failed, retry=True, cause=error) from error
         if not self._usable(rows, len(texts)):
-            said = f"gave {rows.shape} for {len(texts)} texts, or numbers that are none."
+            problem = f"gave {rows.shape} for {len(texts)} texts, or numbers that are none."
             again = self.dimension in (0, *rows.shape[1:])
-            raise FailedAttempt(self._unavailable(said), retry=again)
+            raise FailedAttempt(self._unavailable(problem), retry=again)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         unit: Vectors = rows / np.maximum(norms, 1e-9)
         return unit
@@ -279,8 +279,8 @@ class OpenAIEmbedder:
             what = f"The reply of the embedder {name} was not read to its end: {reason}."
             return FailedAttempt(ModelReplyError(what, _AGAIN), cause=reason)
         status = status_of(error)
-        said = f"{type(error).__name__}{f' ({status})' if status else ''}"
-        failed: ModelError = self._unavailable(f"failed: {said}.")
+        problem = f"{type(error).__name__}{f' ({status})' if status else ''}"
+        failed: ModelError = self._unavailable(f"failed: {problem}.")
         if status in (401, 403):
             failed = ModelAuthError(f"{name} was refused: the key is not valid.", "Check the key.")
         return FailedAttempt(

@@ -186,8 +186,8 @@ def usable_threads() -> int:
 
     ``OMP_NUM_THREADS`` lowers it if others share the machine, as tasks of Ray do.
     """
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    most = int(told) if told.isascii() and told.isdecimal() else 0
+    variable = os.environ.get("OMP_NUM_THREADS", "")
+    most = int(variable) if variable.isascii() and variable.isdecimal() else 0
     return min(most or usable_processors(), usable_processors())
 
 

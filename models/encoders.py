@@ -46,14 +46,14 @@ def is_late(folder: Path) -> bool:
     Raises:
         DataError: The file that says so is not JSON.
     """
-    told = _told(folder / ABOUT)
-    return told.get("model_type") in _LATE or "query_prefix" in told
+    about = _told(folder / ABOUT)
+    return about.get("model_type") in _LATE or "query_prefix" in about
 
 
 def asked_with(folder: Path) -> bool:
     """Return whether a folder names words to stand before questions or documents."""
-    told = _told(folder / ABOUT)
-    return any((told.get("prompts") or {}).values())
+    about = _told(folder / ABOUT)
+    return any((about.get("prompts") or {}).values())
 
 
 def open_encoder(name: str, device: str | None = None, late: bool | None = None) -> Any:
@@ -131,10 +131,10 @@ def _told(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        told = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except ValueError as error:
         raise DataError(f"{path} is no JSON: {error}.", "Copy the folder again.") from error
-    return told if isinstance(told, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def tokens_of(model: Any, texts: Sequence[str]) -> list[int]:
@@ -142,8 +142,8 @@ def tokens_of(model: Any, texts: Sequence[str]) -> list[int]:
     refuse_broken(texts)
     if not texts:
         return []
-    found = model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
-    return [len(ids) for ids in found["input_ids"]]
+    encoded = model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
+    return [len(ids) for ids in encoded["input_ids"]]
 
 
 class LateEncoder:
@@ -198,7 +198,7 @@ class LateEncoder:
         refuse_broken(texts)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         codes: list[Codes] = [np.zeros((0, CODED), dtype=np.int8)] * len(texts)
-        found: list[Halves] = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
+        statements: list[Halves] = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for first in range(0, len(order), _AT_ONCE):
             part = order[first : first + _AT_ONCE]
@@ -208,9 +208,9 @@ class LateEncoder:
                 vectors[i] = _means([rows], self.dimension)[0]
                 codes[i] = _coded(rows)
                 held = [rows[_inside(places, spans)] for spans in parts[i]]
-                found[i] = _means(held, self.dimension).astype(np.float16)
+                statements[i] = _means(held, self.dimension).astype(np.float16)
             progress(first + len(part), len(texts))
-        return Encoded(vectors, codes, found)
+        return Encoded(vectors, codes, statements)
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens that the model's tokenizer counts."""
@@ -245,9 +245,9 @@ class LateEncoder:
     def _places(self, texts: list[str], width: int, before: int) -> Any:
         """Return the spans of tokens in texts without their prefix, shape (n, width, 2)."""
         options = {"truncation": True, "max_length": width, "return_offsets_mapping": True}
-        found = self._model.tokenizer(texts, verbose=False, **options)["offset_mapping"]
+        offsets = self._model.tokenizer(texts, verbose=False, **options)["offset_mapping"]
         places = np.zeros((len(texts), width, 2), dtype=np.int64)
-        for row, pairs in zip(places, found, strict=True):
+        for row, pairs in zip(places, offsets, strict=True):
             row[: len(pairs)] = pairs
         return np.maximum(places - before, 0)
 
@@ -261,9 +261,9 @@ def _inside(places: Any, spans: Spans) -> Any:
 def _means(rows: Sequence[Vectors], dimension: int) -> Vectors:
     """Return the normalised mean of each text's tokens, or zeros if it has none."""
     made = np.zeros((len(rows), dimension), dtype=np.float32)
-    for place, one in enumerate(rows):
-        if len(one):
-            made[place] = one.sum(axis=0)
+    for place, tokens in enumerate(rows):
+        if len(tokens):
+            made[place] = tokens.sum(axis=0)
     lengths = np.linalg.norm(made, axis=1, keepdims=True)
     means: Vectors = made / np.maximum(lengths, 1e-9)
     return means

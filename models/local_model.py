@@ -63,8 +63,8 @@ class LocalModel:
         before = self._templated(turns, True)
         whole = self._templated([*turns, {"role": "assistant", "content": text}], False)
         end: str = self.tokenizer.eos_token
-        said = whole[len(before) :] if whole.startswith(before) else text + end
-        return self._ids(said.rstrip())
+        reply_text = whole[len(before) :] if whole.startswith(before) else text + end
+        return self._ids(reply_text.rstrip())
 
     def write(
         self,
@@ -112,8 +112,8 @@ class LocalModel:
 
     def text(self, ids: Sequence[int]) -> str:
         """Return the text of some tokens, special ones left out."""
-        said: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
-        return said.strip()
+        decoded: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
+        return decoded.strip()
 
     @property
     def ends(self) -> frozenset[int]:
@@ -252,10 +252,10 @@ def _as_four_bit() -> dict[str, Any]:
 
 def _without_system(turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns with the system's text in front of the first turn of the user."""
-    said = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
+    system = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
     rest = [dict(turn) for turn in turns if turn["role"] != "system"]
-    if said and rest:
-        rest[0]["content"] = f"{said}\n\n{rest[0]['content']}"
+    if system and rest:
+        rest[0]["content"] = f"{system}\n\n{rest[0]['content']}"
     return rest
 
 
@@ -388,8 +388,8 @@ def local_chat(folder: str) -> LocalChat:
             f"The model's folder {folder!r} is not there.",
             "Name one as `local:FOLDER`, as `lexloop finetune generator` makes them.",
         )
-    told = [(file.name, file.stat()) for file in sorted(path.glob("*.safetensors"))]
-    stamp = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns}\n" for name, stat in told)
+    stats = [(file.name, file.stat()) for file in sorted(path.glob("*.safetensors"))]
+    stamp = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns}\n" for name, stat in stats)
     return _loaded(str(path), hashlib.sha256(stamp.encode()).hexdigest()[:_STAMP_LENGTH])
 
 

@@ -240,11 +240,11 @@ class MiniLM:
         )
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         codes = [np.zeros((0, CODED), dtype=np.int8)] * len(texts)
-        found = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
+        statements = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
         for batch, made in self._made(read, len(texts), _run_parts, progress):
-            for i, one in zip(batch.tolist(), made, strict=True):
-                vectors[i], codes[i], found[i] = one
-        return Encoded(vectors, codes, found)
+            for i, result in zip(batch.tolist(), made, strict=True):
+                vectors[i], codes[i], statements[i] = result
+        return Encoded(vectors, codes, statements)
 
     def _made(
         self,
@@ -262,7 +262,7 @@ class MiniLM:
         pool = ThreadPoolExecutor(usable_threads() if many else 1)
         try:
             for held in blocks:
-                lengths = np.fromiter((len(one.ids) for one in held), np.int64, len(held))
+                lengths = np.fromiter((len(encoding.ids) for encoding in held), np.int64, len(held))
                 first, *rest = even_batches(lengths, _BATCH_TOKENS)
                 # short and long ones by turns: what is done tells how long the rest takes
                 batches = [
@@ -293,20 +293,20 @@ class MiniLM:
         refuse_broken(texts)
         tokenizer = self._tokenizer  # without places it takes half of the time
         encode = tokenizer.encode_batch if places else tokenizer.encode_batch_fast
-        found: list[Any] = encode(list(texts), add_special_tokens=special)
-        return found
+        encodings: list[Any] = encode(list(texts), add_special_tokens=special)
+        return encodings
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return token ids with the special ones."""
-        return [one.ids for one in self._read(texts)]
+        return [encoding.ids for encoding in self._read(texts)]
 
     def _read(self, texts: Sequence[str], parts: Sequence[Sequence[Spans]] = ()) -> list[_Read]:
         """Return texts as the network takes them; the last token closes one that is cut as well."""
         cut = self.window - 1
-        found = self._encodings(texts, special=True, places=bool(parts))
+        encodings = self._encodings(texts, special=True, places=bool(parts))
         return [
             _Read(e.ids if len(e.ids) <= self.window else e.ids[:cut] + e.ids[-1:], e, spans)
-            for e, spans in zip(found, parts or repeat(()), strict=bool(parts))
+            for e, spans in zip(encodings, parts or repeat(()), strict=bool(parts))
         ]
 
 
@@ -341,7 +341,7 @@ def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np
 
 
 def _run(session: Any, texts: list[_Read]) -> Vectors:
-    return _pooled(session.run(["states"], _fed([one.ids for one in texts]))[0])
+    return _pooled(session.run(["states"], _fed([encoding.ids for encoding in texts]))[0])
 
 
 def _pooled(states: Vectors) -> Vectors:
@@ -355,11 +355,13 @@ def _pooled(states: Vectors) -> Vectors:
 
 
 def _run_parts(session: Any, texts: list[_Read]) -> list[tuple[Vectors, Codes, Halves]]:
-    fed = _fed([one.ids for one in texts])
+    fed = _fed([encoding.ids for encoding in texts])
     projected, states = session.run(["projected", "states"], fed)
     return [
-        (vector, coded(rows[1:-1]), _means(one, state))
-        for one, vector, rows, state in zip(texts, _pooled(states), projected, states, strict=True)
+        (vector, coded(rows[1:-1]), _means(encoding, state))
+        for encoding, vector, rows, state in zip(
+            texts, _pooled(states), projected, states, strict=True
+        )
     ]
 
 
@@ -371,8 +373,8 @@ def _means(text: _Read, states: Vectors) -> Halves:
         held = [(places[:, 0] < end) & (places[:, 1] > start) for start, end in spans]
         means[row] = states[: len(places)][np.any(held, axis=0)].sum(axis=0)
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
-    found: Halves = (means / np.maximum(lengths, 1e-9)).astype(np.float16)
-    return found
+    normalised: Halves = (means / np.maximum(lengths, 1e-9)).astype(np.float16)
+    return normalised
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:

@@ -199,13 +199,13 @@ def _unusable(
     if "Unsupported provider" in str(error):
         known = str(error).partition("are: ")[2] or "see LangChain's documentation"
         return SettingsError(f"Model provider {provider!r} is unknown.", f"{_FORM} Known: {known}.")
-    said = redacted(str(error), secrets)
-    if any(word in said.lower() for word in ("api_key", "api key", "credential", "token")):
+    message = redacted(str(error), secrets)
+    if any(word in message.lower() for word in ("api_key", "api key", "credential", "token")):
         return ModelAuthError(
-            f"{provider}:{name} could not be set up for want of a key: {said}",
+            f"{provider}:{name} could not be set up for want of a key: {message}",
             f"Set the key's environment variable, usually {provider.upper()}_API_KEY.",
         )
-    return SettingsError(f"{provider}:{name} could not be set up: {said}", _FORM)
+    return SettingsError(f"{provider}:{name} could not be set up: {message}", _FORM)
 
 
 def _host(provider: str, model: "BaseChatModel") -> str:
@@ -261,10 +261,10 @@ def bounded_client(connection: Connection) -> Any:
 
 def oversized(error: BaseException) -> Oversized | None:
     """Return the ``Oversized`` that caused a client's exception, or None for any other cause."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, Oversized):
-        found = found.__cause__ or found.__context__
-    return found
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, Oversized):
+        cause = cause.__cause__ or cause.__context__
+    return cause
 
 
 def _bounding(secrets: tuple[str, ...]) -> Callable[[Any], Coroutine[Any, Any, None]]:
@@ -383,30 +383,30 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
     """Return the failed attempt that a provider's exception means."""
     cause = showable(error, client.secrets)
     status = status_of(error)
-    said = redacted(message_of(error), client.secrets)
+    message = redacted(message_of(error), client.secrets)
     where = f"{client.name} at {client.host}"
     failed: ModelError
     if status in (401, 403):
-        what = f"{client.host} refused the key for {client.name} ({status}: {said})."
+        what = f"{client.host} refused the key for {client.name} ({status}: {message})."
         failed = ModelAuthError(what, f"Check {client.key_variable}.")
     elif status == 404:
         failed = ModelUnknown(
-            f"{client.host} knows no model or address for {client.name} (404: {said}).",
+            f"{client.host} knows no model or address for {client.name} (404: {message}).",
             "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
         )
     elif status in _TOO_LONG and _WINDOW.search(message_of(error)):
-        what = f"{where} cannot read so much at once ({status}: {said})."
+        what = f"{where} cannot read so much at once ({status}: {message})."
         hint = "Use a model with a larger context window, or ask for less: a lower plan.k."
         return FailedAttempt(ModelWindowError(what, hint), cause=cause)
     elif status is None and isinstance(error, _UNREADABLE):
-        return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
+        return failed_reply(f"The reply of {where} could not be read: {message}.", cause=cause)
     elif _is_passing(status):
-        what = f"{where} is unavailable ({status or type(error).__name__}: {said})."
+        what = f"{where} is unavailable ({status or type(error).__name__}: {message})."
         hint = "Check that the host is reachable, or try again later."
         failed = ModelUnavailable(what, hint)
     else:
         failed = ModelError(
-            f"{where} refused the request ({status}: {said}).",
+            f"{where} refused the request ({status}: {message}).",
             "Check the model's name and settings, and that the passages fit its context.",
         )
     return FailedAttempt(failed, retry=can_pass(error), wait_s=retry_after_s(error), cause=cause)
@@ -447,8 +447,8 @@ def message_of(error: BaseException) -> str:
     """Return the host's own words, or the innermost cause's if there was no response."""
     body: Any = getattr(error, "body", None)
     if isinstance(body, dict):
-        told = body["error"] if isinstance(body.get("error"), dict) else body
-        return str(told["message"] if isinstance(told.get("message"), str) else body)
+        details = body["error"] if isinstance(body.get("error"), dict) else body
+        return str(details["message"] if isinstance(details.get("message"), str) else body)
     innermost: BaseException = error
     while status_of(error) is None and (cause := innermost.__cause__ or innermost.__context__):
         innermost = cause
@@ -467,8 +467,10 @@ def retry_after_s(error: Exception) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        date, told = (email.utils.parsedate_tz(text) for text in (value, headers.get("date", "")))
-        now = email.utils.mktime_tz(told) if told else time.time()
+        date, host_date = (
+            email.utils.parsedate_tz(text) for text in (value, headers.get("date", ""))
+        )
+        now = email.utils.mktime_tz(host_date) if host_date else time.time()
         seconds = email.utils.mktime_tz(date) - now if date else math.nan
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
@@ -520,10 +522,10 @@ class Parameter:
         """The parameter as ``name=value``; a host that refuses one value may take another."""
         return f"{self.name}={self.value}"
 
-    def named_in(self, said: str) -> bool:
+    def named_in(self, refusal: str) -> bool:
         """Return whether the words of a refusal name it."""
         words = "|".join(map(re.escape, _WORDS.get(self.name, (self.name,))))
-        return re.search(rf"(?<![\w-])(?:{words})(?![\w-])", said, re.IGNORECASE) is not None
+        return re.search(rf"(?<![\w-])(?:{words})(?![\w-])", refusal, re.IGNORECASE) is not None
 
 
 class Parameters:
@@ -575,18 +577,18 @@ class Parameters:
                 asked = {"name": schema["title"], "schema": schema}
                 # as a part of the body: LangChain would read the reply itself, and raise on one
                 # that is cut off
-                told = {_FORM_ASKED: {"type": "json_schema", "json_schema": asked}}
-                fields["extra_body"] = {**fields.get("extra_body", {}), **told}
+                form = {_FORM_ASKED: {"type": "json_schema", "json_schema": asked}}
+                fields["extra_body"] = {**fields.get("extra_body", {}), **form}
         return self._client.model.model_copy(update=fields)
 
     def refused(self, error: BaseException | None, refusals: Refusals) -> Refusals | None:
         """Return ``refusals`` with the parameter that ``error`` refuses; None if none."""
         if error is None:
             return None
-        said = _refusal(error)
+        refusal = _refusal(error)
         for parameter in self._all:
             before = refusals.get(parameter.said, [])
-            if len(before) < len(parameter.ways) and parameter.named_in(said):
+            if len(before) < len(parameter.ways) and parameter.named_in(refusal):
                 words = redacted(message_of(error), self._client.secrets)
                 return {**refusals, parameter.said: [*before, words]}
         return None
@@ -594,13 +596,15 @@ class Parameters:
 
 def _parameters(client: Client, settings: Settings) -> list[Parameter]:
     wanted = settings.model.asked_with
-    found = [_chosen(client, name, value) for name, value in wanted.items()]
+    parameters = [_chosen(client, name, value) for name, value in wanted.items()]
     if not {"temperature", "top_p"} & wanted.keys() and _takes_temperature(client):
-        found.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))
+        parameters.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))
     if client.provider == "openai":
-        found.append(Parameter("stream_options", True, ({"stream_usage": True},), chosen=False))
-        found.append(Parameter(_FORM_ASKED, True, ({},), chosen=False))
-    return found
+        parameters.append(
+            Parameter("stream_options", True, ({"stream_usage": True},), chosen=False)
+        )
+        parameters.append(Parameter(_FORM_ASKED, True, ({},), chosen=False))
+    return parameters
 
 
 def _chosen(client: Client, name: str, value: Any) -> Parameter:

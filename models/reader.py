@@ -78,8 +78,8 @@ class Reader:
             DeadlineExceeded: The time of the question is over.
         """
         question = self._bounded(question)
-        found = [self._score(question, text) for text in texts]
-        return Readings(*np.array(found, dtype=np.float32).reshape(-1, 2).T)
+        scores = [self._score(question, text) for text in texts]
+        return Readings(*np.array(scores, dtype=np.float32).reshape(-1, 2).T)
 
     def _bounded(self, question: str) -> str:
         """Return the beginning of a question, at most ``_QUESTION_TOKENS`` word pieces long."""

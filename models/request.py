@@ -107,9 +107,9 @@ def read_json(text: str, schema: type[Schema]) -> Schema:
         Unreadable: No JSON object was found, or none that was found fits the schema.
     """
     problem = "it contains no complete JSON object"
-    for found in [schema.found_in(text)] if issubclass(schema, PlainReply) else _objects(text):
+    for value in [schema.found_in(text)] if issubclass(schema, PlainReply) else _objects(text):
         try:
-            return schema.model_validate(found)
+            return schema.model_validate(value)
         except ValidationError as error:
             problem = _described(error)
     raise Unreadable(problem)
@@ -129,9 +129,9 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     position, false_starts = text.find("{"), 0
     while position >= 0 and false_starts < _MOST_FALSE_STARTS:
         try:
-            found, end = decoder.raw_decode(text, position)
+            value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             end, false_starts = position + 1, false_starts + 1
         else:
-            yield found
+            yield value
         position = text.find("{", end)

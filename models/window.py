@@ -43,8 +43,8 @@ async def window_of(client: Client, settings: Settings, deadline: float) -> int 
         except Exception:  # noqa: BLE001 - any failure means that the window is unknown
             return None
 
-    found = await in_time(listed, deadline, late)
-    return told_window(found, client.name.partition(":")[2])
+    models = await in_time(listed, deadline, late)
+    return told_window(models, client.name.partition(":")[2])
 
 
 def told_window(listed: Any, name: str) -> int | None:
@@ -55,6 +55,6 @@ def told_window(listed: Any, name: str) -> int | None:
             continue
         inside = extra.get(_INSIDE)
         known = {**(inside if isinstance(inside, Mapping) else {}), **extra}
-        told = [known.get(key) for key in _NAMES]
-        return next((n for n in told if isinstance(n, int) and n > 0), None)
+        windows = [known.get(key) for key in _NAMES]
+        return next((n for n in windows if isinstance(n, int) and n > 0), None)
     return None

@@ -136,8 +136,8 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
     if parts["kind"] == "task":
         system = _read(_LOOP).removeprefix("=== system ===\n").strip()
         ours, user = f"{system}\n\n{ours}", f"{ours}\n\n{user}"
-    told = ours.replace("{{abstention}}", ABSTENTION)
-    return Prompt(name, system, user, told, declared)
+    task = ours.replace("{{abstention}}", ABSTENTION)
+    return Prompt(name, system, user, task, declared)
 
 
 def numbered(passages: Sequence[Passage]) -> list[Data]:
@@ -146,12 +146,12 @@ def numbered(passages: Sequence[Passage]) -> list[Data]:
     A title is written out once, and then as far as it takes to tell it from the others.
     """
     titles = dict.fromkeys(filter(None, (passage["title"] for passage in passages)))
-    told: set[str | None] = set()
+    seen: set[str | None] = set()
     pieces = []
     for passage in passages:
         title = passage["title"]
-        shown = _short(title, [*titles]) if title and title in told else title
-        told.add(title)
+        shown = _short(title, [*titles]) if title and title in seen else title
+        seen.add(title)
         pieces.append(Data("passage", _headed(passage, shown), passage["n"]))
     return pieces
 
@@ -161,9 +161,9 @@ _LEAST_WORDS = 3
 
 def _short(title: str, titles: Sequence[str]) -> str:
     """Return the first words of a title that no other title begins with, or the whole title."""
-    said = title.split()
-    for count in range(_LEAST_WORDS, len(said)):
-        begun = " ".join(said[:count])
+    title_words = title.split()
+    for count in range(_LEAST_WORDS, len(title_words)):
+        begun = " ".join(title_words[:count])
         if sum(" ".join(other.split()).startswith(begun) for other in titles) == 1:
             return f"{begun} …"
     return title
@@ -204,5 +204,5 @@ def _inserted(name: str, value: Value, fence: str) -> str:
 
 
 def _opened(piece: Data, fence: str) -> str:
-    told = f'kind="{piece.kind}"' if piece.n is None else f'{piece.kind}="{piece.n}"'
-    return f"<{fence} {told}>\n{_TAG_OPENING.sub(_HARMLESS, piece.text)}"
+    attribute = f'kind="{piece.kind}"' if piece.n is None else f'{piece.kind}="{piece.n}"'
+    return f"<{fence} {attribute}>\n{_TAG_OPENING.sub(_HARMLESS, piece.text)}"
