@@ -83,30 +83,30 @@ def opinion_on(
 
 
 def feedback_file(threads: Path | None = None) -> Path:
-    """Return the file of opinions on answers: beside ``threads``, or the user's own."""
+    """Return the file of opinions on answers: in the folder of ``threads``, or the user's own."""
     return (threads.parent if threads else data_folder()) / FILE_NAME
 
 
 class FeedbackStore:
-    """The opinions in one file, which nobody but its owner can read.
+    """The opinions in one file, which only its owner can read.
 
-    It is opened anew for each call, so that nothing stays locked.
+    The file is opened for each call, so that nothing stays locked.
 
     Args:
-        file: Made, with its folder, when the first opinion is kept.
+        file: The file. It is created, with its folder, when the first opinion is kept.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def keep(self, opinion: Opinion) -> bool:
-        """Keep an opinion in place of an earlier one on the same answer.
+        """Keep an opinion, replacing an earlier one on the same answer.
 
         Returns:
-            True where there was an earlier one.
+            True if there was an earlier one.
 
         Raises:
-            DataError: The file cannot be written, or is no file of opinions.
+            DataError: The file cannot be written, or is not a file of opinions.
         """
         with self._opened(make=True) as database, database:
             # the lock comes first, so that two chats do not both make the table
@@ -126,7 +126,7 @@ class FeedbackStore:
         """Return every opinion, the oldest first.
 
         Raises:
-            DataError: There is no file, it cannot be read, or it is no file of opinions.
+            DataError: The file is missing, cannot be read, or is not a file of opinions.
         """
         if not self.file.exists():
             raise DataError(
@@ -139,15 +139,15 @@ class FeedbackStore:
         return [Opinion.model_validate(self._read(text)) for (text,) in rows]
 
     def rewrite(self, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> list[str]:
-        """Replace opinions by what a function makes of them; where it makes None they are removed.
+        """Replace each opinion with a function's result, or remove it if that is None.
 
-        What was there is gone from the file, too; where there is no file nothing happens.
+        The old text is erased from the file too. Without a file, nothing happens.
 
         Returns:
-            The answers whose opinions are others now.
+            The answers whose opinions have changed.
 
         Raises:
-            DataError: The file cannot be read or written, or is no file of opinions.
+            DataError: The file cannot be read or written, or is not a file of opinions.
         """
         touched: list[str] = []
         if not self.file.exists():

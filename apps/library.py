@@ -62,16 +62,16 @@ def as_tool(
     """Make a tool for agents that answers from documents.
 
     Args:
-        name: What the agent calls it.
-        description: What its documents are about, for the agent to choose by.
+        name: The tool's name.
+        description: What the documents are about, so that the agent can choose the tool.
         corpus: See ``ask``.
         settings: See ``ask``.
 
     Returns:
-        A tool of one argument, ``question``. Its content is the answer with its sources, its
-        artifact the answer's whole record, as ``lexloop ask --json`` prints it. What is wrong with
-        a question, the documents or a model is told in a message whose status is ``error``, for
-        the agent to go on with.
+        A tool with one argument, ``question``. Its content is the answer with its sources, and its
+        artifact the answer's whole record, as ``lexloop ask --json`` prints it. An error of the
+        question, the documents or a model is returned as a message whose status is ``error``, so
+        that the agent can go on.
 
     Raises:
         LexloopError: A setting cannot be used.
@@ -104,19 +104,19 @@ def build_agent(
     checkpointer: Checkpointer = None,
     **settings: Any,
 ) -> Lexloop:
-    """Build an agent that chooses among collections, and asks the chosen ones.
+    """Build an agent that chooses among collections and asks the chosen ones.
 
     Args:
         collections: The documents of each by its name: a folder, a file, an index, or ``sample``.
-        model: The chat model that chooses and answers, as ``provider:name``; None for the one that
-            is configured, and where there is none a router chooses and the answers are extracted.
-        checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
+        model: The chat model that chooses and answers, as ``provider:name``, or None for the
+            configured one. If none is configured, a router chooses and the answers are extracted.
+        checkpointer: Keeps threads. A server or a parent graph supplies its own instead.
         settings: See ``ask``.
 
     Returns:
-        A LangGraph graph whose input is ``question`` or ``messages``. Its output is that of ``ask``
-        with ``collections``, the names of those that were asked; citations, passages and relations
-        name their ``collection``, and the sources of all are numbered as one list.
+        A LangGraph graph whose input is ``question`` or ``messages``. Its output is that of
+        ``ask``, plus ``collections``, the names of those that were asked. Citations, passages and
+        relations name their ``collection``, and the sources of all are numbered as one list.
 
     Raises:
         LexloopError: A setting cannot be used, or there is no collection.
@@ -134,7 +134,7 @@ def chosen_settings(corpus: str | Path | None, settings: dict[str, Any]) -> Sett
 
 @contextmanager
 def told_to_an_agent() -> Iterator[None]:
-    """Raise what an agent is told, instead of what would end its run."""
+    """Raise errors that an agent is told about, instead of errors that would end its run."""
     try:
         yield
     except LexloopError as error:
@@ -150,10 +150,10 @@ class Index:
     """An index on disk, made once for any number of questions.
 
     Args:
-        folder: Where it lies.
+        folder: The folder of the index.
 
     Raises:
-        CorpusError: There is none.
+        CorpusError: There is no index in this folder.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -211,7 +211,7 @@ class Index:
         return []
 
     def show(self, document: str) -> str:
-        """Return the text of a document, which is named or the end of its name given.
+        """Return the text of a document, given its name or the end of its name.
 
         Raises:
             InputError: The index has no such document, or several.

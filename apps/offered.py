@@ -57,7 +57,7 @@ _NARROWED: dict[str, _Schema] = {
     **{name: {"enum": ["auto", "embedded"]} for name in _OF_A_MODEL},
     "fusion.method": {"enum": [*METHODS["fusion"]], "type": "string"},
 }
-"""Settings of which a caller may choose a part."""
+"""Settings that a caller may choose in part."""
 EMBEDDED_ALONE: dict[str, str] = dict.fromkeys(("retrieval.rewriter", *_OF_A_MODEL), "embedded")
 """With these a question is answered without the model that the operator has set."""
 _SHOWN = 100
@@ -91,16 +91,16 @@ def choices(settings: Settings) -> dict[str, _Schema]:
 
 
 def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a caller sets, checked to be theirs to set.
+    """Return the settings that a caller sets, after checking that callers may set them.
 
-    Values are checked where the settings are changed by them.
+    Their values are checked later, when the settings are changed.
 
     Args:
-        settings: The operator's.
-        wanted: By flat name.
+        settings: The operator's settings.
+        wanted: The caller's settings by flat name.
 
     Raises:
-        SettingsError: One is not for a caller to set, or has a value that is not.
+        SettingsError: A caller may not set this setting, or not to this value.
     """
     allowed = choices(settings)
     for name, value in wanted.items():

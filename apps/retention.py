@@ -16,13 +16,13 @@ from lexloop.core.packages import loaded
 from lexloop.core.settings_groups import RetentionSettings
 
 LOOKED = "retention-looked"
-"""The file, beside the conversations, that has the moment of the last look in ISO 8601."""
+"""The file, beside the conversations, with the time of the last look in ISO 8601."""
 _BETWEEN = timedelta(hours=20)
 """The least time between two looks that count: a server looks once a day."""
 
 
 def expire(store: ThreadStore, settings: RetentionSettings) -> None:
-    """Delete conversations, tables, and opinions beside conversations, older than allowed.
+    """Delete conversations, their opinions, and tables that are older than allowed.
 
     Raises:
         DataError: A file cannot be read or written.
@@ -50,7 +50,7 @@ def _looked(file: Path, now: datetime) -> datetime | None:
     try:
         before = datetime.fromisoformat(file.read_text(encoding="ascii").strip())
         waited = now - before
-    except (OSError, ValueError, TypeError):  # there was none, or nobody can tell when
+    except (OSError, ValueError, TypeError):  # there was no last look, or its time is unknown
         waited = -_BETWEEN
     if timedelta() <= waited < _BETWEEN:
         return None

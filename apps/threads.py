@@ -37,7 +37,7 @@ CREATE TABLE turns(
 );
 CREATE INDEX turns_of ON turns(thread, number);
 """
-# beside the tables of the file's version: one that knows nothing of it loses nothing
+# in addition to the tables of the file's version: a reader that does not know it loses nothing
 _LINKS = """
 CREATE TABLE IF NOT EXISTS links(
     id TEXT PRIMARY KEY, thread TEXT NOT NULL UNIQUE REFERENCES threads(id) ON DELETE CASCADE,
@@ -62,7 +62,7 @@ WITH used AS (
 )
 DELETE FROM threads WHERE id IN (SELECT id FROM dated WHERE at < ?)
 """
-"""Numbers of turns only grow, whatever the clock says."""
+"""Numbers of turns only grow, even if the clock jumps back."""
 Change = Callable[[str, dict[str, Any]], Mapping[str, Any]]
 """Makes of a person's answer another, or returns it."""
 
@@ -96,7 +96,7 @@ class SaidTurn:
 
 
 class Link(NamedTuple):
-    """What leads others to a conversation: an id that nobody can guess."""
+    """A link by which others read a conversation. Its id cannot be guessed."""
 
     id: str
     thread: str
@@ -105,15 +105,15 @@ class Link(NamedTuple):
 
 
 class ThreadStore:
-    """The threads in one file, which is made when the first is kept.
+    """The threads in one file, which is created when the first is kept.
 
-    Safe to use from several threads and processes.
+    It is safe to use from several threads and processes.
 
     Args:
-        file: The SQLite file; ``IN_MEMORY`` keeps them until they are closed.
+        file: The SQLite file. ``IN_MEMORY`` keeps the threads until the store is closed.
 
     Raises:
-        DataError: By any method, where the file cannot be read or written.
+        DataError: From any method, if the file cannot be read or written.
     """
 
     def __init__(self, file: Path) -> None:
@@ -122,7 +122,7 @@ class ThreadStore:
         self._database: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """Open the file, made where there is none; otherwise the first who reads or keeps does."""
+        """Open the file, or create it. Without this, the first read or write does."""
         with self._opened(make=True):
             pass
 
@@ -134,10 +134,10 @@ class ThreadStore:
                 self._database = None
 
     def threads(self, person: str, before: str = "", limit: int = 100) -> list[Thread]:
-        """Return a person's threads that come after one, or the first, the one used last first.
+        """Return a person's threads, the most recently used first, optionally those after one.
 
         Raises:
-            NotFoundError: They have no thread ``before``.
+            NotFoundError: The person has no thread ``before``.
         """
         last = self.thread(person, before) if before else None
         until = (last.updated, last.id) if last is not None else _END_OF_TIME
@@ -161,10 +161,10 @@ class ThreadStore:
     def turns(
         self, person: str, id: str, before: str = "", limit: int = 20
     ) -> list[dict[str, Any]]:
-        """Return the answers of a thread before one, or the last, the oldest first.
+        """Return the last answers of a thread, or those before one, the oldest first.
 
         Raises:
-            NotFoundError: The person has no such thread, or it no such answer.
+            NotFoundError: The person has no such thread, or the thread has no such answer.
         """
         self.thread(person, id)
         until = _AFTER_ALL
@@ -219,13 +219,13 @@ class ThreadStore:
         begins: bool,
         allowed: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
     ) -> bool:
-        """Keep an answer in its thread; not where that was deleted meanwhile.
+        """Keep an answer in its thread, unless the thread was deleted meanwhile.
 
-        The thread is held to need the access tags that the answer was given with. ``allowed``
-        returns what of the answer may be kept, as it is while nobody else writes.
+        From then on the thread needs the access tags that the answer was given with. ``allowed``
+        returns the part of the answer that may be kept; it is called while nobody else writes.
 
         Returns:
-            False if the thread was deleted meanwhile, and so nothing was kept.
+            False if the thread was deleted meanwhile and nothing was kept.
         """
         with self._opened(make=True) as database, database:
             database.execute("BEGIN IMMEDIATE")
@@ -239,7 +239,7 @@ class ThreadStore:
         return True
 
     def rename(self, person: str, id: str, title: str) -> Thread:
-        """Give a thread another title, on one line and not too long, and return it.
+        """Give a thread another title, shortened to one line, and return the thread.
 
         Raises:
             NotFoundError: The person has no such thread.
@@ -252,7 +252,7 @@ class ThreadStore:
         return self.thread(person, id)
 
     def delete(self, person: str, id: str) -> None:
-        """Delete a thread with its answers, from a full disk too.
+        """Delete a thread with its answers, even if the disk is full.
 
         Raises:
             NotFoundError: The person has no such thread.
@@ -282,7 +282,7 @@ class ThreadStore:
         raise _missing("answer", id)
 
     def share(self, person: str, id: str) -> Link:
-        """Return the link to a thread, made where there is none.
+        """Return the link to a thread, and create it if there is none.
 
         Raises:
             NotFoundError: The person has no such thread.
@@ -294,7 +294,7 @@ class ThreadStore:
         return next(link for link in self.links(person) if link.thread == id)
 
     def unshare(self, person: str, id: str) -> None:
-        """Withdraw the link to a thread; nothing where there is none.
+        """Withdraw the link to a thread, if there is one.
 
         Raises:
             NotFoundError: The person has no such thread.
@@ -316,7 +316,7 @@ class ThreadStore:
         """Return the thread that a link leads to.
 
         Raises:
-            NotFoundError: There is no such link, or none any more.
+            NotFoundError: There is no such link, or it was withdrawn.
         """
         sql = "SELECT threads.* FROM threads JOIN links ON threads.id = thread WHERE links.id = ?"
         for row in self._read(sql, link):
@@ -326,23 +326,23 @@ class ThreadStore:
         )
 
     def rate(self, id: str, vote: str, comment: str) -> None:
-        """Keep beside an answer what was thought of it, for the page to show."""
+        """Keep a person's opinion with an answer, for the page to show."""
         with self._opened() as database, database:
             database.execute(
                 "UPDATE turns SET vote = ?, comment = ? WHERE id = ?", (vote, comment, id)
             )
 
     def rewrite(self, change: Change) -> list[tuple[str, str, str]]:
-        """Replace answers of all people by what a function makes of them.
+        """Replace answers of all people with a function's results.
 
-        What was there is gone from the file, too, and from its journal.
+        The old text is erased from the file and its journal too.
 
         Args:
-            change: Makes of a person's answer what is kept of it. One that was withdrawn is not
-                told again to who goes on with the conversation.
+            change: Returns the part of a person's answer to keep. A withdrawn answer is not
+                repeated to whoever goes on with the conversation.
 
         Returns:
-            Of each answer that is another now its person, its thread and its id.
+            The person, thread and id of each answer that has changed.
         """
         last, found = 0, list[int]()
         for row in self._every():
@@ -417,7 +417,7 @@ class ThreadStore:
     def _made(self) -> sqlite3.Connection:
         if self.file == IN_MEMORY:
             return _connected(IN_MEMORY)
-        if not self.file.exists():  # conversations are nobody else's business
+        if not self.file.exists():  # conversations are private to their owner
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
         return _connected(self.file)
@@ -465,7 +465,7 @@ def _stamp(moment: datetime) -> str:
 
 
 def _changed(row: sqlite3.Row, change: Change) -> dict[str, Any] | None:
-    """Return another answer in place of a turn's; None where it stays as it is."""
+    """Return the answer that replaces a turn's, or None if it stays unchanged."""
     held = _answer(row)
     made = dict(change(row["person"], held))
     return None if made == held else made
@@ -490,7 +490,7 @@ def _replaced(database: sqlite3.Connection, row: sqlite3.Row, change: Change) ->
 
 
 def _other(database: sqlite3.Connection) -> str:
-    """Return what a file is that is none of these."""
+    """Say what a file is that is not a file of conversations."""
     named = "SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints'"
     if database.execute(named).fetchone()[0]:
         return "it holds the checkpoints of LangGraph, which an earlier `lexloop chat` kept"
@@ -507,7 +507,7 @@ def _make_room(journal: Path) -> None:
 
 
 def _delete_by_turns(database: sqlite3.Connection, id: str) -> None:
-    """Delete a thread one answer after the other, each of which needs little of the journal."""
+    """Delete a thread answer by answer, so that each step needs little of the journal."""
     turns = "SELECT number FROM turns WHERE thread = ? ORDER BY number DESC"
     for (number,) in database.execute(turns, (id,)).fetchall():
         database.execute("DELETE FROM turns WHERE number = ?", (number,))

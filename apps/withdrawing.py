@@ -9,7 +9,7 @@ NOTE = "This answer was removed: it quoted a document that has been forgotten."
 """Stands in the place of an answer that was withdrawn."""
 REMOVED = "[removed: it quoted a document that has been forgotten]"
 _RUN = 8
-"""Words in a row that a text shares with a document only where it quotes it."""
+"""A text that shares this many words in a row with a document quotes it."""
 _WORD = re.compile(r"\w+")
 _EMPTY: dict[str, Any] = {
     **{"answer": NOTE, "abstained": True, "finding": "absent", "near": [], "answers": None},
@@ -78,10 +78,10 @@ class Traces:
 
 
 def withdrawn(answer: Mapping[str, Any], traces: Traces) -> Mapping[str, Any]:
-    """Return what may be kept of an answer.
+    """Return the part of an answer that may be kept.
 
-    One that cites or quotes the document is none any more, and says so; of another the passages
-    and relations of the document are taken out.
+    An answer that cites or quotes the document is replaced by a sentence that says so. From any
+    other, the passages and relations of the document are removed.
     """
     usual = _usual(answer)
     if not any(map(traces.reads, {usual, *answer["collections"]})):
@@ -103,7 +103,7 @@ def withdrawn(answer: Mapping[str, Any], traces: Traces) -> Mapping[str, Any]:
 
 
 def without(opinion: dict[str, Any], traces: Traces) -> dict[str, Any] | None:
-    """Return what may be kept of an opinion; None where the answer that it is on quotes it."""
+    """Return the part of an opinion that may be kept, or None if its answer quotes the document."""
     usual = opinion["corpus"]
     if opinion["answer_id"] in traces.answers:
         return None

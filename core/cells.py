@@ -1,7 +1,7 @@
-"""Text in the cells of CSV: no spreadsheet takes a part of it for a formula, and it is read back.
+"""Escape the cells of CSV, so that no spreadsheet reads a part of one as a formula.
 
-Programs split a line at commas, semicolons or tabs, whatever was meant, and heed quotation marks
-only if a cell begins with one. So what could begin a cell is guarded as if it did.
+Programs may split a line at commas, semicolons or tabs, and respect quotation marks only at the
+beginning of a cell. So text is guarded wherever a cell could begin.
 """
 
 import re
@@ -14,7 +14,7 @@ _GUARDED = re.compile(_BEGINNING.replace("(?=", "'(?="))
 
 
 def guarded(cell: str) -> str:
-    """Return a cell's text with an apostrophe before all that could pass for a formula."""
+    """Return a cell's text with an apostrophe before anything that could be read as a formula."""
     return _OPEN.sub("'", cell)
 
 

@@ -1,4 +1,4 @@
-"""Settings from files and the environment; each source counts more than those before it.
+"""Settings from files and the environment. Later sources override earlier ones.
 
 1. the defaults
 2. ``lexloop.toml`` in the user's configuration folder, or the file that ``LEXLOOP_CONFIG`` names
@@ -6,8 +6,8 @@
 4. the environment: ``LEXLOOP_GROUP__FIELD``, as in ``LEXLOOP_FUSION__BM25_BOOST=0.3``
 5. what the caller names: options of a command, arguments of a function, the context of a run
 
-The file beside documents may come with them, from whoever wrote them: it says how they are cut and
-searched, never who may see what nor to which host text is sent.
+The file beside the documents may come from whoever wrote them. It may say how they are cut and
+searched, but not who may see them or which host receives text.
 """
 
 import json
@@ -39,36 +39,39 @@ _HARMLESS = {
     "plan.classifier": ("embedded",),
     "retrieval.reranker": ("embedded", "none"),
 }
-"""The values that documents may choose where others could load a model, or send text to one."""
+"""The values that documents may choose. Other values could load a model or send text to one."""
 _PREFIX = "LEXLOOP_"
 _NO_SETTINGS = (
     *("API_KEY", "BASE_URL", "CACHE", "COLLECTIONS", "CONFIG", "DATA_DIR", "DEBUG", "SERVER"),
     *("ENGINE_USER", "ENGINE_PASSWORD", "ENGINE_API_KEY"),
     *("ENGINE_CA", "ENGINE_AWS_REGION", "ENGINE_AWS_SERVICE"),
 )
-"""The variables that the process reads beside those of settings."""
+"""The variables that the process reads in addition to those of settings."""
 _SLIP = 0.9
-"""difflib's ratio from which on one variable is another misspelt: LEXLOOP_CORPSU is at 0.93."""
+"""difflib's ratio above which a variable counts as misspelt. LEXLOOP_CORPSU has 0.93."""
 
 
 def configured(*named: Mapping[str, Any] | Path) -> Settings:
     """Return the settings of files and environment, overridden by those named.
 
     Args:
-        named: Settings by name, or a file of them; later ones count more.
+        named: Settings by name, or a file of them. Later ones override earlier ones.
 
     Raises:
-        SettingsError: A file cannot be read, one of them names what is no setting or no value, or a
-            variable of the environment is misspelt.
+        SettingsError: A file cannot be read, a setting is unknown or its value is not allowed, or
+            a variable of the environment is misspelt.
     """
     user = _user_file()
     sources = [
         (f"{user}: ", _of_file(user)),
         ("", _of_environment()),
-        *((f"{one}: ", read_file(one)) if isinstance(one, Path) else ("", one) for one in named),
+        *(
+            (f"{source}: ", read_file(source)) if isinstance(source, Path) else ("", source)
+            for source in named
+        ),
     ]
-    said = (str(values["corpus"]) for _, values in reversed(sources) if values.get("corpus"))
-    sources.insert(1, _beside(next(said, SAMPLE_CORPUS)))
+    corpora = (str(values["corpus"]) for _, values in reversed(sources) if values.get("corpus"))
+    sources.insert(1, _beside(next(corpora, SAMPLE_CORPUS)))
     settings = Settings()
     for where, values in sources:
         try:
@@ -82,7 +85,7 @@ def described(name: str) -> tuple[Any, str, Any]:
     """Return a setting's annotation, description and default, for option lists and help.
 
     Args:
-        name: Of the setting, ``variant`` included.
+        name: The setting's name, or ``variant``.
     """
     if name == "variant":
         return Variant, VARIANTS, "hypa"
@@ -91,21 +94,21 @@ def described(name: str) -> tuple[Any, str, Any]:
     if not field:
         return info.annotation, info.description or "", info.default
     if group in METHODS and field == "method":
-        said = f"{(info.description or '').rstrip('.')}; the sizes and weights are settings."
-        return Literal[tuple(METHODS[group])], said, info.default.method
+        description = f"{(info.description or '').rstrip('.')}; the sizes and weights are settings."
+        return Literal[tuple(METHODS[group])], description, info.default.method
     own = type(info.default).model_fields[field]
     return own.annotation, own.description or "", own.default
 
 
 def read_value(name: str, text: str) -> Any:
-    """Return a setting's value: its text parsed as JSON.
+    """Return a setting's value, parsed from text as JSON.
 
-    A text stays as it is where the setting is one, or where it is no JSON; of a list it is then the
-    one item.
+    The text is returned unchanged if the setting is a text or the text is not JSON. For a setting
+    that is a list, text that is not JSON becomes its only item.
 
     Args:
-        name: Of the setting.
-        text: As typed or found in the environment.
+        name: The setting's name.
+        text: The value as typed, or as found in the environment.
     """
     if name in _TEXTS:
         return text
@@ -116,10 +119,10 @@ def read_value(name: str, text: str) -> Any:
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """Return the settings of a TOML or JSON file; their values are not checked here.
+    """Return the settings of a TOML or JSON file. Their values are not checked here.
 
     Raises:
-        SettingsError: It cannot be read, or holds something else.
+        SettingsError: The file cannot be read, or holds something else.
     """
     hint = "Give TOML, or a JSON object such as `lexloop tune --out FILE` writes."
     try:
@@ -127,16 +130,16 @@ def read_file(path: Path) -> dict[str, Any]:
             raise SettingsError(f"{path} is larger than {_MOST_BYTES} bytes.", hint)
         if path.suffix == ".toml":
             return tomllib.loads(path.read_text(encoding="utf-8"))
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        settings = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"The settings in {path} cannot be read: {error}.", hint) from error
-    if not isinstance(found, dict):
-        raise SettingsError(f"{path} holds a {type(found).__name__}, not an object.", hint)
-    return found
+    if not isinstance(settings, dict):
+        raise SettingsError(f"{path} holds a {type(settings).__name__}, not an object.", hint)
+    return settings
 
 
 def data_folder() -> Path:
-    """Return the folder of a user's data; ``LEXLOOP_DATA_DIR`` moves it."""
+    """Return the folder of a user's data, which ``LEXLOOP_DATA_DIR`` overrides."""
     from platformdirs import user_data_path
 
     return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop"))
@@ -154,18 +157,18 @@ def _user_file() -> Path:
 
 
 def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
-    """Return the file beside a corpus, as a prefix for messages, and its settings.
+    """Return the settings of the file beside a corpus, with its path as a prefix for messages.
 
     Raises:
-        SettingsError: They say who may see what, or where text is sent.
+        SettingsError: The file sets who may see what, or where text is sent.
     """
     if corpus == SAMPLE_CORPUS or "\0" in corpus:
         return "", {}
     place = Path(os.path.expanduser(corpus))
     file = (place if place.is_dir() else place.parent) / FILE
-    found = _of_file(file)
+    settings = _of_file(file)
     try:
-        others = _not_of_documents(found)
+        others = _not_of_documents(settings)
     except SettingsError as error:
         raise SettingsError(f"{file}: {error.what}", error.hint) from error
     if others:
@@ -173,18 +176,18 @@ def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
             f"{file} sets {others[0]}, which documents do not say.",
             "Set it in your own configuration, in the environment or by an option.",
         )
-    return f"{file}: ", found
+    return f"{file}: ", settings
 
 
-def _not_of_documents(found: Mapping[str, Any]) -> list[str]:
+def _not_of_documents(settings: Mapping[str, Any]) -> list[str]:
     """Return the settings that documents must not choose: access, hosts, models to load."""
-    named = [name for name in found if name.partition(".")[0] in _WHOSE]
-    chosen = Settings().changed(**found).flat()
+    named = [name for name in settings if name.partition(".")[0] in _WHOSE]
+    chosen = Settings().changed(**settings).flat()
     return named + [name for name, allowed in _HARMLESS.items() if chosen[name] not in allowed]
 
 
 def _of_environment() -> dict[str, Any]:
-    """Return the environment's settings; k and K of the plan differ by their case."""
+    """Return the environment's settings. Case matters: the plan has both k and K."""
     from pydantic_settings import BaseSettings, EnvSettingsSource  # 60 ms that `--help` can spare
 
     _refuse_misspelt(os.environ)
@@ -196,24 +199,24 @@ def _of_environment() -> dict[str, Any]:
     source = EnvSettingsSource(
         known_as, case_sensitive=True, env_nested_delimiter="__", env_ignore_empty=True
     )
-    values, found = source(), dict[str, Any]()
+    values, settings = source(), dict[str, Any]()
     for variable, info in known_as.model_fields.items():
         name, value = variable.removeprefix(_PREFIX).lower(), values.get(variable)
         if not isinstance(value, dict | None):
-            found[name] = str(value) if name in _TEXTS else value
+            settings[name] = str(value) if name in _TEXTS else value
             value = source.explode_env_vars(variable, info, source.env_vars)
-        for field, one in (value or {}).items():
+        for field, raw in (value or {}).items():
             known = field if field in _FIELDS[name] else field.lower()
-            text = isinstance(one, str)
-            found[f"{name}.{known}"] = read_value(f"{name}.{known}", one) if text else one
-    return found
+            is_text = isinstance(raw, str)
+            settings[f"{name}.{known}"] = read_value(f"{name}.{known}", raw) if is_text else raw
+    return settings
 
 
 def _refuse_misspelt(environ: Mapping[str, str]) -> None:
-    """Refuse a variable that nothing reads and that was meant to be one of ours.
+    """Refuse a variable that looks like a misspelt one of ours.
 
-    Others of that prefix stay: Kubernetes makes some for a service that is called lexloop, and
-    compose files have their own. Unknown fields of a group are refused as settings.
+    Other variables with the prefix are allowed: Kubernetes sets some for a service called lexloop,
+    and compose files have their own. Unknown fields of a group are refused later, as settings.
     """
     groups = {f"{_PREFIX}{name}".upper() for name in Settings.model_fields}
     known = {f"{_PREFIX}{name.replace('.', '__')}".upper() for name in every_name()}
@@ -231,7 +234,7 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
 
 
 def _fields(name: str) -> dict[str, Any]:
-    """Return the annotations of a group's fields, those of all its methods."""
+    """Return the annotations of a group's fields, over all its methods."""
     annotation = Settings.model_fields[name].annotation
     kinds = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
     models = [kind for kind in kinds if issubclass(kind, BaseModel)]

@@ -15,16 +15,16 @@ if TYPE_CHECKING:  # of LangGraph, which takes a server's start longer than all 
 
 
 def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
-    """Return the keys of a new turn: its question and what was said before, all else afresh.
+    """Return the keys of a new turn: its question and history, with everything else reset.
 
     Args:
-        state: A conversation; ``question`` goes before ``messages``.
-        tags: The access tags of who asks.
-        limit: The most characters of a question.
+        state: The conversation. ``question`` takes precedence over ``messages``.
+        tags: The access tags of the asker.
+        limit: The maximum length of a question in characters.
 
     Raises:
         QuestionError: There is no question, or it cannot be used.
-        SettingsError: The conversation was answered for somebody who may see more.
+        SettingsError: Earlier turns used access tags that the asker does not have.
     """
     from lexloop.core.state import fresh
 
@@ -50,7 +50,7 @@ def answer_message(answer: str, state: "State", warning: str) -> AIMessage:
 
 
 def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessage]]:
-    """Return the message that asks, and those before it."""
+    """Return the message with the question, and the messages before it."""
     messages = state.get("messages", [])
     question = state.get("question")
     if question is not None and question != "":
@@ -68,10 +68,10 @@ def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessa
 
 
 def checked_question(question: Any, limit: int) -> str:
-    """Return the question as it is read: folded, with surrounding blanks removed.
+    """Return the question folded and stripped.
 
     Raises:
-        QuestionError: It is not text, blank, without a word, or longer than ``limit``.
+        QuestionError: It is not a text, holds no word, or is longer than ``limit``.
     """
     hint = f"Give a text of 1 to {limit} characters."
     if not isinstance(question, str):
@@ -90,19 +90,19 @@ def checked_question(question: Any, limit: int) -> str:
 
 
 def typed(question: str) -> str:
-    """Return a question as it was typed, with surrounding blanks removed."""
+    """Return a question as it was typed, stripped."""
     return _encodable(question).strip()
 
 
 def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
-    """Return the access tags of a conversation, this turn included.
+    """Return the access tags of a conversation, including this turn.
 
     Args:
-        held: Those of the turns before.
-        granted: Those of the asker of this turn.
+        held: The tags of earlier turns.
+        granted: The tags of this turn's asker.
 
     Raises:
-        SettingsError: An earlier answer may quote what is closed to the asker of this turn.
+        SettingsError: An earlier answer may quote documents that this asker may not see.
     """
     if set(held) - set(granted):
         raise SettingsError(
@@ -113,7 +113,7 @@ def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
 
 
 def message_text(message: AnyMessage) -> str:
-    """Return the text of a message, its non-text content blocks left out."""
+    """Return the text of a message, without its other content blocks."""
     # a plain string: LangChain's own subclass does not survive strict checkpoint serialisation
     return _encodable(str(message.text))
 
@@ -124,7 +124,7 @@ def _encodable(text: str) -> str:
 
 
 def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
-    """Return the turns of a conversation that people and the assistant wrote, folded."""
+    """Return the user's and the assistant's turns of a conversation, folded."""
     turns: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):
@@ -135,7 +135,7 @@ def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
 
 
 def messages_of(history: Sequence[Turn]) -> list[AnyMessage]:
-    """Return the messages of what was said before a question."""
+    """Return the turns before a question as messages."""
     kinds: dict[str, type[HumanMessage] | type[AIMessage]] = {
         "user": HumanMessage,
         "assistant": AIMessage,

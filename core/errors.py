@@ -1,13 +1,13 @@
-"""The one error tree, and what was lost where none was raised.
+"""The error tree, and the losses that did not raise an error.
 
 LexloopError
 ├── InputError            what the caller gave cannot be used
-│   ├── QuestionError     empty, blank, too long, or no text at all
+│   ├── QuestionError     empty, blank, too long, or not a text
 │   ├── SettingsError     a setting outside its allowed values
 │   ├── BudgetError       a run would cost more than it may
-│   ├── NotFoundError     there is no such thing for who asks
-│   ├── TooLargeError     more bytes than are taken
-│   ├── ConflictError     what is asked does not fit what is there by now
+│   ├── NotFoundError     not found, or hidden from the caller
+│   ├── TooLargeError     more bytes than the limit
+│   ├── ConflictError     the request does not fit the current state
 │   └── CorpusError       documents or an index missing, empty or unreadable
 │       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
@@ -15,19 +15,19 @@ LexloopError
 ├── EngineError           a search engine did not do what it was asked
 │   ├── EngineUnavailable unreachable, overloaded or failing after every allowed attempt
 │   └── EngineAuthError   the key was refused: a retry cannot help
-├── ClusterError          no cluster is there, or it cannot do what it is asked
-├── TrainingError         a training cannot go on; its last good checkpoint is kept
-├── AccessError           who asks may not do this
-│   ├── UnknownPerson     nobody says who asks
-│   └── RoleNeeded        another role may
-├── AuditError            what is to be done cannot be written to the audit log
-├── Overloaded            as much is being done as may be; later it can be tried again
+├── ClusterError          there is no cluster, or it cannot do what was asked
+├── TrainingError         training cannot continue; its last good checkpoint is kept
+├── AccessError           the caller may not do this
+│   ├── UnknownPerson     the caller is not signed in
+│   └── RoleNeeded        the caller needs another role
+├── AuditError            the action cannot be written to the audit log, so it is not done
+├── Overloaded            too much is running; try again later
 │   ├── RateExceeded      one person asks too often
-│   └── TooSlow           what was to be sent did not come in time
-├── ThreadBusy            other questions held the thread for as long as this one may take
+│   └── TooSlow           a request did not arrive in time
+├── ThreadBusy            other questions kept the thread busy until the deadline
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
-    ├── ModelUnknown      the host has no such model or address: nor can it here
+    ├── ModelUnknown      the host has no such model or address: a retry cannot help
     ├── ModelUnavailable  unreachable, overloaded or failing after every allowed attempt
     ├── ModelReplyError   a reply that stayed malformed after one repair
     │   └── ModelWindowError  the prompt is longer than the model reads at once
@@ -84,7 +84,7 @@ class BudgetError(InputError):
 
 
 class NotFoundError(InputError):
-    """There is no such thing, or none that who asks may see: the two are told alike."""
+    """Not found, or hidden from the caller; both give the same message, so nothing leaks."""
 
 
 class TooLargeError(InputError):
@@ -183,8 +183,8 @@ class ThreadBusy(LexloopError):
 class ModelError(LexloopError):
     """A configured model did not give a usable reply.
 
-    ``embedder`` names the embedding model where it is one that failed. ``embedded_possible`` says
-    whether the question would be answered without the model.
+    ``embedder`` is the name of the embedding model, if that is what failed. ``embedded_possible``
+    says whether the question could be answered without the model.
     """
 
     exit_code = 6
@@ -197,7 +197,7 @@ class ModelAuthError(ModelError):
 
 
 class ModelUnknown(ModelError):
-    """The model's host has no such model or address; trying again cannot help."""
+    """The model's host has no such model or address. A retry cannot help."""
 
 
 class ModelUnavailable(ModelError):
@@ -250,17 +250,17 @@ _heard: ContextVar[list[Loss] | None] = ContextVar("heard", default=None)
 
 @contextmanager
 def hearing() -> Iterator[list[Loss]]:
-    """Collect what is told of losses inside, in threads that have its context too."""
-    told: list[Loss] = []
-    token = _heard.set(told)
+    """Collect the losses reported inside, also by threads that share the context."""
+    losses: list[Loss] = []
+    token = _heard.set(losses)
     try:
-        yield told
+        yield losses
     finally:
         _heard.reset(token)
 
 
 def tell_loss(wanted: str, used: str, reason: str) -> None:
     """Tell whoever listens that less could be used than was wanted; the same once."""
-    told, loss = _heard.get(), Loss(wanted, used, reason)
-    if told is not None and loss not in told:
-        told.append(loss)
+    losses, loss = _heard.get(), Loss(wanted, used, reason)
+    if losses is not None and loss not in losses:
+        losses.append(loss)

@@ -1,7 +1,7 @@
-"""Atomic file writes in which every error is seen, sums of files, and lock files.
+"""Atomic file writes that report every error, checksums of files, and lock files.
 
-A library that writes by itself may buffer in C, where the error of the last bytes goes unseen: it
-is given something to write into in place of a path.
+A library that opens a file itself may buffer in C and lose the error of the last bytes. Give it a
+file object instead of a path.
 """
 
 import fcntl
@@ -116,10 +116,10 @@ def publish_folder(place: Path, fill: Callable[[Path], object]) -> Path:
 
 
 def move(path: Path, place: Path) -> None:
-    """Move a whole file to its place atomically, in place of what was there.
+    """Move a file to its place atomically, replacing the file there.
 
     Raises:
-        OSError: It cannot be moved; both are as they were.
+        OSError: It cannot be moved; both files are unchanged.
     """
     sync(path)
     os.replace(path, place)
@@ -142,23 +142,23 @@ def remedy(error: Exception, otherwise: str) -> str:
     """Return the hint for an error about a file that cannot be used.
 
     Args:
-        error: Why it cannot.
-        otherwise: The hint where the fault is the file's and not the machine's.
+        error: The reason.
+        otherwise: The hint if the file is at fault and not the machine.
     """
     passing = isinstance(error, (OSError, sqlite3.OperationalError))
     return _CHECK if passing and not isinstance(error, FileNotFoundError) else otherwise
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file that stands for something else; it is created if it is missing.
+    """Lock a file that stands for something else, and create it if it is missing.
 
-    Who holds it may remove it before closing the handle.
+    The holder of the lock may remove the file before closing the handle.
 
     Returns:
-        The handle, which holds the lock until it is closed; None where it is held elsewhere.
+        The handle, which holds the lock until it is closed, or None if another process holds it.
 
     Raises:
-        OSError: It cannot be made or locked.
+        OSError: The file cannot be created or locked.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -220,8 +220,8 @@ def check_sums(folder: Path) -> None:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
         held = [line.split("  ", 1) for line in lines]
         for digest, name in held:
-            if (found := sha256_of(folder / Path(name).name)) != digest:
-                raise DataError(f"{folder / name} has SHA-256 {found}, not {digest}.", hint)
+            if (actual := sha256_of(folder / Path(name).name)) != digest:
+                raise DataError(f"{folder / name} has SHA-256 {actual}, not {digest}.", hint)
     except (OSError, ValueError) as error:
         raise DataError(f"The files of {folder} cannot be checked: {error}.", hint) from error
 

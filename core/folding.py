@@ -18,7 +18,7 @@ _IGNORABLE = re.compile(
 )
 """Unicode's Default_Ignorable_Code_Point."""
 _UNJOINED = re.compile(f"(?<![\u0590-\u1dff\u2190-\u2bff\u2e80-\U0010ffff])[{_JOINING}]+")
-"""What joins letters or picks a shape, where it stands behind a letter that has no other."""
+"""Characters that join letters or pick a shape, after a letter that has only one shape."""
 _SEEN_ALIKE = re.compile("[\xa0\u2007\u202f\u2011\ufb00-\ufb06]")
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _HYPHENS = "\u2010\u2011"
@@ -27,8 +27,8 @@ _HYPHENS = "\u2010\u2011"
 def legible(text: str) -> str:
     """Return a text as its reader sees it.
 
-    Accented letters are one character each, ligatures the letters they show, and no-break blanks
-    and hyphens the usual ones. Joiners stay where they shape letters, as in Persian and in emoji.
+    Each accented letter becomes one character, ligatures become their letters, and no-break spaces
+    and hyphens become plain ones. Joiners are kept if they shape letters, as in Persian and emoji.
     """
     if text.isascii():
         return text
@@ -46,7 +46,7 @@ def narrowed(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text as it is matched, whatever its length becomes: legible, and in usual forms."""
+    """Return a text for matching: legible, with usual characters. Its length may change."""
     if text.isascii():
         return text
     plain = _composed(_IGNORABLE.sub("", text))
@@ -54,9 +54,9 @@ def folded(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text of the same length in which words are compared whatever their case and accents.
+    """Return a text of the same length, for comparing words regardless of case and accents.
 
-    Accents are taken off Latin and Greek letters, where readers leave them out.
+    Accents are removed from Latin and Greek letters only, since readers leave them out.
     """
     if text.isascii():
         return text.lower()
@@ -69,15 +69,15 @@ def accented(letter: str) -> str:
 
 
 def _composed(text: str) -> str:
-    alike = _SEEN_ALIKE.sub(lambda found: _usual(found[0]), text)
+    alike = _SEEN_ALIKE.sub(lambda match: _usual(match[0]), text)
     return unicodedata.normalize("NFC", alike)
 
 
 def _usual(character: str) -> str:
     """Return the usual form of a character.
 
-    That of a letter or digit is Unicode's own (NFKC), and that of a sign where it is one sign too.
-    Raised numbers and fractions keep theirs: "5²" is not 52, nor "1½" 11/2.
+    For letters and digits this is Unicode's NFKC, and for other characters too if that is a single
+    character. Superscripts and fractions are kept: "5²" is not 52, and "1½" is not 11/2.
     """
     if character.isspace():
         return " " if unicodedata.category(character) == "Zs" else character

@@ -29,18 +29,18 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
             message names by number and field.
     """
     wrong: list[str] = []
-    found: list[Line] = []
+    rows_read: list[Line] = []
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         try:
-            found.append(shape.model_validate_json(line))
+            rows_read.append(shape.model_validate_json(line))
         except ValidationError as error:
             wrong += [f"line {number}, {problem}" for problem in problems(error)]
     refuse(path, wrong, "Correct the file; nothing was run.")
-    if not found:
+    if not rows_read:
         raise InputError(f"{path} holds no records.", "Give one JSON object a line.")
-    return found
+    return rows_read
 
 
 def refuse(path: Path, wrong: Sequence[str], hint: str) -> None:
@@ -64,20 +64,20 @@ def read_csv(path: Path, shape: type[Line]) -> list[Line]:
     """
     names = ", ".join(shape.model_fields)
     hint = f"Give a UTF-8 CSV file with the columns {names}."
-    found: list[Line] = []
+    rows_read: list[Line] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             for row in reader:
                 given = {name: text for name, text in row.items() if name and text is not None}
                 try:
-                    found.append(shape.model_validate(given))
+                    rows_read.append(shape.model_validate(given))
                 except ValidationError as error:
                     what = f"line {reader.line_num}, {problems(error)[0]}"
                     raise InputError(f"{path}, {what}.", hint) from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read: {error}.", hint) from error
-    return found
+    return rows_read
 
 
 def _lines(path: Path) -> list[str]:
@@ -109,7 +109,7 @@ def write_rows(path: Path, rows: Iterable[BaseModel]) -> None:
 
 def as_lines(rows: Iterable[BaseModel]) -> str:
     """Records as JSON Lines."""
-    # what is made has been scored by nobody yet
+    # a new row has no scores yet
     dumped = (row.model_dump(mode="json", exclude={"rated"}) for row in rows)
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in dumped]
     return "".join(lines)

@@ -1,4 +1,4 @@
-"""Metadata of a document, and conditions on it: who may see which documents, of which day."""
+"""Metadata of documents, and filters on it: who may see a document, and on which day."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from lexloop.core.errors import CorpusError
 
-if TYPE_CHECKING:  # a worker that reads files has no settings, and must start in no time
+if TYPE_CHECKING:  # a worker that reads files needs no settings, and must start quickly
     from lexloop.core.settings import Settings
 
 SourceKind = Literal["statute", "rule", "guidance", "case", ""]
@@ -19,16 +19,16 @@ class Metadata:
     """The metadata of a document, from front matter or a sidecar's row; empty by default.
 
     Args:
-        title: Shown beside citations; empty leaves it to the text.
+        title: Shown with citations. If empty, the title is read off the text.
         url: The address at which the document was published.
-        identifier: What the law is known by: an ELI, a CELEX number, a URN.
-        host: The publisher's host name; a loader takes it from ``url`` where it is not given.
-        jurisdiction: As the user writes it.
-        kind: The kind of source, for the authority of its publisher; empty when unknown.
-        tags: Access tags; a document without any is public.
-        in_force_from: The first day on which it is in force; None for always.
-        in_force_to: The last day on which it is in force; None for still.
-        supersedes: The name of the document that this one replaces, from its first day on.
+        identifier: The law's identifier: an ELI, a CELEX number or a URN.
+        host: The publisher's host name. Loaders take it from ``url`` if it is not given.
+        jurisdiction: The jurisdiction, as the user writes it.
+        kind: The kind of source, for the authority of its publisher; empty if unknown.
+        tags: Access tags. A document without tags is public.
+        in_force_from: The first day in force, or None if there is no beginning.
+        in_force_to: The last day in force, or None if there is no end.
+        supersedes: The name of the document that this one replaces from its first day on.
     """
 
     title: str = ""
@@ -74,8 +74,8 @@ class Metadata:
         commas or semicolons between the tags.
 
         Raises:
-            CorpusError: A day is no ISO date, the kind is unknown, the days are in the wrong
-                order, or a field is no text.
+            CorpusError: A day is not an ISO date, the kind is unknown, the days are in the wrong
+                order, or a field is not a text.
         """
         known = {field.name for field in fields(cls)}
         given = {k: v for k, v in record.items() if k in known and v not in (None, "", [], ())}
@@ -118,7 +118,7 @@ def _tags(value: Any) -> tuple[str, ...]:
 
 
 UNKNOWN = Metadata()
-"""The metadata of a document of which nothing is known."""
+"""The metadata of a document that comes without any."""
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,14 @@ class Filters:
     """Conditions on documents, applied before the top k is taken.
 
     Args:
-        allowed_tags: A document with access tags is shown to who has one of them; documents
-            without tags are public.
-        as_of: Only the law in force on this day; None for every day's.
-        jurisdictions: Only documents of these; none for all.
-        kinds: Only these kinds of sources; none for all.
-        hosts: Only documents of these publishers; none for all.
+        allowed_tags: The asker's access tags. A document with tags is shown only to somebody who
+            has one of them; documents without tags are public.
+        as_of: Only the law in force on this day, or None for any day.
+        jurisdictions: Only documents of these jurisdictions; empty for all.
+        kinds: Only these kinds of sources; empty for all.
+        hosts: Only documents of these publishers; empty for all.
         without: Source files whose documents are left out.
-        only: The names of the only documents that are asked; none for all.
+        only: Only the documents with these names; empty for all.
     """
 
     allowed_tags: frozenset[str] = frozenset()
@@ -146,7 +146,7 @@ class Filters:
 
     @classmethod
     def of(cls, settings: "Settings") -> Self:
-        """Return the conditions that the settings name; ``today`` is read from the clock here."""
+        """Return the filters of some settings. ``today`` is read from the clock here."""
         days = {"any": None, "today": date.today()}
         named = settings.access.as_of
         return cls(
@@ -177,7 +177,7 @@ class Filters:
 def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
     """Return the trust in a document, from 0 to 1: the host score of Sultania et al., equation 1.
 
-    A publisher in the map goes before the kind of source; without either it is 0.
+    The publisher's score takes precedence over that of the kind of source. Without either it is 0.
     """
     for name in (metadata.host, metadata.kind):
         if name and name in host_scores:

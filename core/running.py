@@ -1,8 +1,8 @@
-"""Where work runs and until when: it waits on a loop, and computes where it holds up no other.
+"""Event loops, threads and deadlines: where work runs, and until when.
 
-A node is a coroutine on the loop of whoever runs the graph, so what computes in it goes to a
-thread. Who blocks has no loop: theirs is one that serves them alone, on which it may compute. HTTP
-clients belong to a loop, so models' hosts are asked on one of the process's own, from all of them.
+A node is a coroutine on the event loop of whoever runs the graph, so its computing goes to a
+thread. Blocking callers have no loop; they get one of their own, on which nodes may compute. HTTP
+clients belong to a loop, so all requests to models' hosts run on one loop of the process.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ class Deadline:
     """The time limit of a question.
 
     Args:
-        at: Its end on ``time.monotonic``, the clock that nobody can set; no host is waited for
-            beyond it.
-        allowed_s: Seconds that the question was given in all, for messages.
-        grace_s: Seconds after ``at`` in which work on this machine may still end.
+        at: The end on ``time.monotonic``, a clock that nobody can set. No host is waited for
+            after it.
+        allowed_s: The question's total seconds, for messages.
+        grace_s: Seconds after ``at`` in which work on this machine may still finish.
     """
 
     at: float
@@ -171,9 +171,9 @@ if hasattr(os, "register_at_fork"):
 
 
 async def computed(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return what a function computes, in its caller's context variables.
+    """Run a function with its caller's context variables, and return its result.
 
-    It is not interrupted where the caller is: work that can last heeds the deadline.
+    Cancelling the caller does not interrupt the function. Long work must check the deadline.
     """
     loop = asyncio.get_running_loop()
     if isinstance(loop, _CallersLoop):
@@ -197,11 +197,11 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
     if _running_loop() is None:
         return _run_here(work)
     # this thread has a loop, which waits as well
-    found = asyncio.run_coroutine_threadsafe(work, _process.loop)
+    future = asyncio.run_coroutine_threadsafe(work, _process.loop)
     try:
-        return found.result()
+        return future.result()
     finally:
-        found.cancel()
+        future.cancel()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -1,9 +1,8 @@
 """Settings, validated once at the edge, and the connection, which never enters a trace.
 
 ``Settings`` is the graph's context schema: Studio shows each field with its description and
-choices. Where a model is reached and with which key lives in ``Connection``: a caller of a served
-graph must not be able to send the server's key to a host of their choosing, and no secret may
-land in a checkpoint.
+choices. The address and key of a model are in ``Connection``, so that a caller of a served graph
+cannot send the server's key to a host of their choosing, and no secret lands in a checkpoint.
 """
 
 import difflib
@@ -51,9 +50,9 @@ VARIANTS = (
     "hypa: adaptive, with the knowledge graph; pa: without it; fixed: k passages, no rewriting, "
     "graph or reranker; llm_only: no retrieval and no citations."
 )
-"""The variants of HyPA-RAG's table 2, each of which stands for other settings."""
+"""The variants of HyPA-RAG's table 2. Each is a set of settings."""
 FIXED_K = 5
-"""k of the variant ``fixed`` where none is set."""
+"""The default k of the variant ``fixed``."""
 _SHORT = {"fusion": "method", "chunking": "method", "model": "name"}
 """The field that stands for its group: ``fusion="rrf"``."""
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -189,7 +188,7 @@ class Settings(Group):
 
     @property
     def price(self) -> Price | None:
-        """The prices of the model; None where they are not known."""
+        """The prices of the model, or None if they are unknown."""
         return self.prices.get(self.model.name or "")
 
     @property
@@ -218,20 +217,20 @@ class Settings(Group):
 
     def flat(self) -> dict[str, Any]:
         """Return every setting by its ``group.field``, as JSON values."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name, value in self.model_dump(mode="json").items():
             if isinstance(getattr(self, name), Group):
-                found |= {f"{name}.{field}": one for field, one in value.items()}
+                settings |= {f"{name}.{field}": content for field, content in value.items()}
             else:
-                found[name] = value
-        return found
+                settings[name] = value
+        return settings
 
 
 _DEFAULTS = {name: field.default for name, field in Settings.model_fields.items()}
 
 
 def no_price(most: float, model: str | None) -> SettingsError:
-    """Return the error for a limit to what a model costs whose prices nobody knows."""
+    """Return the error for a cost limit without known prices of the model."""
     name = model or "openai:NAME"
     return SettingsError(
         f"max_cost is {most:g}, but the prices of {model or 'the model'} are not known.",
@@ -257,18 +256,18 @@ def shaping(flat: Mapping[str, Any]) -> dict[str, Any]:
 class Connection(BaseModel):
     """Address and key of chat and embedding models: process-wide, never in a run's context.
 
-    It serves the provider ``openai`` and hosts that are compatible with it; other providers read
-    their own environment variables. A name and a password are taken out of the address here, so
-    that nothing else can show them.
+    It applies to the provider ``openai`` and to compatible hosts. Other providers read their own
+    environment variables. A name and password in the address are removed here, so that nothing
+    else can show them.
 
     Args:
-        base_url: An OpenAI-compatible endpoint; None for the provider's own.
-        api_key: The key; None leaves it to the provider's environment variable.
-        credentials: ``name:password``, in the place of the key; from the address, where it has
-            them.
+        base_url: An OpenAI-compatible endpoint, or None for the provider's own.
+        api_key: The key, or None for the provider's environment variable.
+        credentials: ``name:password`` to use instead of the key; taken from the address if it
+            contains them.
 
     Raises:
-        SettingsError: The address has a query, which would be in logs, or cannot be read.
+        SettingsError: The address cannot be read, or has a query, which logs would show.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -294,24 +293,27 @@ class Connection(BaseModel):
 
     @property
     def environment(self) -> dict[str, str]:
-        """How a process of our own is told all this: by what no list of processes shows."""
-        found = {}
+        """Return environment variables that pass this on to a process of our own.
+
+        Unlike arguments, they do not show in a list of processes.
+        """
+        variables = {}
         if self.base_url:
             scheme, _, rest = self.base_url.partition("://")
             named = self.credentials.get_secret_value() if self.credentials else ""
             user, _, password = named.partition(":")
             at = f"{quote(user, safe='')}:{quote(password, safe='')}@" if named else ""
-            found["LEXLOOP_BASE_URL"] = f"{scheme}://{at}{rest}"
+            variables["LEXLOOP_BASE_URL"] = f"{scheme}://{at}{rest}"
         if self.api_key:
-            found["LEXLOOP_API_KEY"] = self.api_key.get_secret_value()
-        return found
+            variables["LEXLOOP_API_KEY"] = self.api_key.get_secret_value()
+        return variables
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Read ``LEXLOOP_BASE_URL`` and ``LEXLOOP_API_KEY``.
 
         Raises:
-            SettingsError: The URL is no http(s) URL; or a variable that a client library reads by
+            SettingsError: The URL is not an http(s) URL, or a variable that a client library reads
                 itself has a password in its address, which that library would show.
         """
         for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
@@ -344,12 +346,12 @@ def refuse_secrets(address: str) -> None:
 
 def parted(address: str) -> tuple[str, str]:
     """Return an address without the name and password in it, and these as ``name:password``."""
-    found = _CREDENTIALS.match(address)
-    if not found:
+    match = _CREDENTIALS.match(address)
+    if not match:
         return address, ""
-    name, _, password = found["named"].partition(":")
-    return address[: found.start("named")] + address[found.end() :], (
-        f"{unquote(name)}:{unquote(password)}" if found["named"] else ""
+    name, _, password = match["named"].partition(":")
+    return address[: match.start("named")] + address[match.end() :], (
+        f"{unquote(name)}:{unquote(password)}" if match["named"] else ""
     )
 
 
@@ -357,38 +359,38 @@ def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any
     """Return settings by name as groups.
 
     Args:
-        named: By ``group.field``, a group with a mapping or its shorthand, or ``variant``.
-        base: The groups and settings that are changed. A group whose method changes keeps what
-            the new one has a place for.
+        named: Values by ``group.field``, by group (a mapping or its shorthand), or ``variant``.
+        base: The groups and settings to change. If a group's method changes, the fields that the
+            new method also has are kept.
 
     Raises:
-        SettingsError: There is no such setting, or the method has none of this name.
+        SettingsError: The setting is unknown, or the method does not have it.
     """
-    found: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     for name, value in _with_variant(dict(named), base).items():
         group, _, field = name.partition(".")
         if group not in base:
             raise _unknown_setting(name, every_name())
         if field:
-            _put(found, group, field, value)
+            _put(groups, group, field, value)
         elif isinstance(base[group], Group) and isinstance(value, Mapping):
-            for field, one in value.items():
-                _put(found, group, str(field), one)
+            for field, content in value.items():
+                _put(groups, group, str(field), content)
         elif group in _SHORT and not isinstance(value, Group):
-            _put(found, group, _SHORT[group], value)
+            _put(groups, group, _SHORT[group], value)
         else:
-            found[group] = value
-    changed = {name: _over(name, base[name], change) for name, change in found.items()}
+            groups[group] = value
+    changed = {name: _over(name, base[name], change) for name, change in groups.items()}
     return {**base, **changed}
 
 
 def slip_of(name: str, names: Iterable[str], ratio: float = _SLIP) -> str | None:
-    """Return which of some names another one is, or misspells; None if it is a word of its own.
+    """Return the name that another one equals or misspells, or None if there is none.
 
     Args:
-        name: Found where names that are not ours are allowed, so that only slips count.
-        names: Those that may be meant.
-        ratio: difflib's, from which on one is the other misspelt: ``corpsu`` is at 0.83.
+        name: A name from a place that may also hold names that are not ours.
+        names: The names that may be meant.
+        ratio: difflib's ratio above which a name counts as misspelt. ``corpsu`` has 0.83.
     """
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=ratio)), None)
 
@@ -406,8 +408,8 @@ def every_name() -> tuple[str, ...]:
     return (*_DEFAULTS, "variant", *fields)
 
 
-def _put(found: dict[str, Any], group: str, field: str, value: Any) -> None:
-    fields = found.setdefault(group, {})
+def _put(groups: dict[str, Any], group: str, field: str, value: Any) -> None:
+    fields = groups.setdefault(group, {})
     name, _, part = field.partition(".")
     if part:
         fields[name] = {**(before if isinstance(before := fields.get(name), dict) else {})}
@@ -441,7 +443,7 @@ def _no_field(
             f"{change['method']}.",
             f"Leave it out, or set {name}.method={having[0]}.",
         )
-    known = {f"{name}.{one}" for kind in kinds.values() for one in kind.model_fields}
+    known = {f"{name}.{option}" for kind in kinds.values() for option in kind.model_fields}
     return _unknown_setting(f"{name}.{field}", known)
 
 
@@ -481,13 +483,13 @@ def settings_error(error: ValidationError) -> SettingsError:
     """Return one error for the settings that pydantic refused, their values and choices."""
     problems: dict[str, list[str]] = {}
     for item in error.errors(include_url=False):
-        said = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
+        problem = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
         wanted = item["msg"].removeprefix("Value error, ")
         if item["type"] == "model_type":  # its message names a class of ours
             wanted = "Input should be a mapping of settings"
-        problems.setdefault(said, []).append(wanted)
-    told = [f"{said}: {'; or '.join(messages)}." for said, messages in problems.items()]
-    return SettingsError(" ".join(told), "Correct the setting and run again.")
+        problems.setdefault(problem, []).append(wanted)
+    sentences = [f"{problem}: {'; or '.join(messages)}." for problem, messages in problems.items()]
+    return SettingsError(" ".join(sentences), "Correct the setting and run again.")
 
 
 def _named(place: tuple[int | str, ...]) -> str:
@@ -498,7 +500,7 @@ def _named(place: tuple[int | str, ...]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as Python writes it, shortened where it is long."""
+    """Return a value as Python writes it, shortened if it is long."""
     try:
         written = repr(value)
     except ValueError:  # Python refuses to write numbers of more than 4,300 digits

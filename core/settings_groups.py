@@ -1,4 +1,4 @@
-"""The groups of settings. Where a group has methods, each has the fields that apply to it alone."""
+"""The groups of settings. If a group has methods, each method has only the fields it uses."""
 
 import re
 from collections.abc import Mapping

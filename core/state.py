@@ -1,7 +1,7 @@
 """The state of one question: a narrow input, a narrow output, and the working state between.
 
-No key has a reducer that appends except ``messages``: a thread keeps its state between turns, and
-each turn begins with ``fresh`` in place of what the last one left.
+Only ``messages`` has a reducer that appends. A thread keeps its state between turns, and each turn
+begins with ``fresh``, which replaces what the last turn left.
 """
 
 from typing import Annotated, Any
@@ -36,17 +36,17 @@ _MOST_SAID = 200
 
 
 def added_messages(known: Any, new: Any) -> Any:
-    """Return LangGraph's ``add_messages``, its errors as a QuestionError.
+    """Return LangGraph's ``add_messages``, with its errors as a QuestionError.
 
     Raises:
-        QuestionError: Something given as a message is none.
+        QuestionError: A value cannot be read as a message.
     """
     try:
         return add_messages(known, new)
     except (ValueError, TypeError, NotImplementedError) as error:
-        said = str(error).partition("\n")[0][:_MOST_SAID]
+        message = str(error).partition("\n")[0][:_MOST_SAID]
         raise QuestionError(
-            f"The messages cannot be read: {said}.",
+            f"The messages cannot be read: {message}.",
             "Give messages with a role and a content.",
         ) from error
 
@@ -73,7 +73,7 @@ class OutputState(TypedDict, total=False):
     read_as: list[Reading]
     citations: list[Citation]
     finding: Finding
-    near: list[Citation]  # in place of an answer: what comes nearest to one
+    near: list[Citation]  # if there is no answer: the nearest passages
     evaluation: Evaluation
     passages: list[Passage]
     triplets: list[Triplet]
@@ -89,7 +89,7 @@ class State(InputState, OutputState, total=False):
     allowed_tags: list[str]
     turn_id: str
     seconds_left: float
-    typed: str  # the question as it is shown; threads of earlier versions have none
+    typed: str  # the question as typed; missing in threads of earlier versions
     asked: str  # the same, folded: what is read
     history: list[Turn]
     complexity: int
@@ -166,7 +166,7 @@ class AgentState(AgentOutput, State, total=False):
     """The working state of an agent over collections."""
 
     ways: dict[str, str]  # what each chosen collection is asked; "" for the whole question
-    routed: list[str]  # the collections that were chosen; others are asked where these abstain
+    routed: list[str]  # the chosen collections; the others are asked if these abstain
     by_model: bool  # whether the model chooses
     reply: str  # to what needs no documents
     found: Annotated[Found, _gathered]  # what came of it in each

@@ -16,11 +16,11 @@ class TextCache:
     """A database of texts by key, which threads and processes may use at once.
 
     Args:
-        path: The file; made where there is none.
-        what: A plural for the texts, for messages: ``replies``.
+        path: The file, created if it is missing.
+        what: A plural noun for the texts, for messages: ``replies``.
 
     Raises:
-        DataError: It cannot be opened, or is no such database.
+        DataError: The file cannot be opened, or is not such a database.
     """
 
     def __init__(self, path: Path, what: str) -> None:
@@ -66,7 +66,7 @@ class TextCache:
         return gone
 
     def find(self, key: str) -> str | None:
-        """Return the text under a key; None where there is none.
+        """Return the text under a key, or None if there is none.
 
         Raises:
             DataError: The file is damaged.
@@ -77,7 +77,7 @@ class TextCache:
         return row[0] if row is not None and isinstance(row[0], str) else None
 
     def put(self, key: str, text: str) -> None:
-        """Store a text in place of what was under its key.
+        """Store a text under a key, replacing an earlier one.
 
         Raises:
             DataError: The disk is full or gone.

@@ -39,7 +39,7 @@ class Turn(TypedDict):
     """One earlier message of the conversation.
 
     ``about`` and ``at`` are the heading and the label of the provision that an answer comes from,
-    where they were looked up.
+    if they were looked up.
     """
 
     role: Literal["user", "assistant"]
@@ -56,14 +56,14 @@ class Reading(TypedDict):
 
 
 class At(TypedDict, total=False):
-    """Where a person finds words in the file itself, as far as no page and no label says it.
+    """Where a person finds words in the file itself, if no page or label says it.
 
     Args:
-        line: Of a file of text, from 1, as an editor counts.
-        paragraph: Below the heading that the words stand under, from 1, as a word processor shows
-            them: rows of tables, footnotes and empty paragraphs are not counted.
-        table: Below that heading, from 1.
-        row: Of that table, from 1; of a sheet, by the number that its program shows.
+        line: The line of a text file, from 1, as editors count.
+        paragraph: The paragraph below the nearest heading, from 1, as word processors show it: rows
+            of tables, footnotes and empty paragraphs are not counted.
+        table: The table below that heading, from 1.
+        row: The row of that table, from 1, or of a sheet, by the number that its program shows.
         header: The name of a message's header.
     """
 
@@ -77,13 +77,12 @@ class At(TypedDict, total=False):
 class Chunk(TypedDict):
     """A span of a document: ``document_text[start:end] == text``.
 
-    ``section`` is the label of the provision that holds it all, ``context`` the headings above it
-    and the lead-in that it completes: words that place it and are no part of what is quoted.
-    ``supporting`` stands where it is no operative text: recitals, notes, contents. ``page`` is the
-    page on which the chunk begins, and ``page_breaks`` are the offsets at which further pages begin
-    inside it. ``version`` says when the document is in force, where it names days, and
-    ``identifier`` what the law is known by; ``kind`` and ``jurisdiction`` are its metadata's.
-    ``at`` is known of the passages of an answer.
+    ``section`` is the label of the provision that holds all of it. ``context`` has the headings
+    above it and the lead-in that it completes; they are searched but not quoted. ``supporting`` is
+    set if the text is not operative: recitals, notes, contents. ``page`` is the page on which the
+    chunk begins, and ``page_breaks`` are the offsets inside it at which further pages begin.
+    ``version`` says when the document is in force, if it names days. ``identifier``, ``kind`` and
+    ``jurisdiction`` come from its metadata. ``at`` is set for the passages of an answer.
     """
 
     id: str
@@ -111,8 +110,8 @@ class Hit(NamedTuple):
     Args:
         chunk_id: The chunk.
         document: The document that it is cut from.
-        score: The signal's own, unfused.
-        supporting: Whether the chunk is no operative text.
+        score: The signal's own score, before fusion.
+        supporting: Whether the chunk's text is not operative.
     """
 
     chunk_id: str
@@ -154,15 +153,13 @@ class Citation(TypedDict):
     """A source of an answer: ``document_text[start:end] == quote``.
 
     Sources are numbered from 1 in the order in which the answer uses them. ``section`` is the exact
-    label of the provision. ``lead`` are the words that a point completes, where they are no part of
-    the quote, and ``lead_spans`` where they stand: start and end of each piece. ``version`` says
-    when the cited document is in force, where it names days, and ``identifier`` what the law is
-    known by: an ELI, a CELEX number. ``collection`` names the collection
-    of the document where several were offered. ``at`` is where a person finds the quote in a file
-    without pages; offsets are for programs. ``in_file`` is where the quote begins and ends in
-    the file itself, in code points, where that is text: Markdown is quoted as it is shown.
-    ``read_from_picture`` is how surely, from 0 to 1, words were recognised that a page shows as a
-    picture.
+    label of the provision. ``lead`` has the words that a point completes, if the quote does not
+    contain them, and ``lead_spans`` the start and end of each piece. ``version`` says when the
+    document is in force, if it names days. ``identifier`` is the law's ELI, CELEX number or the
+    like. ``collection`` names the document's collection, if there are several. ``at`` is where a
+    person finds the quote in a file without pages; offsets are for programs. ``in_file`` is the
+    quote's start and end in a text file itself, in code points, since Markdown is quoted as it is
+    shown. ``read_from_picture`` is the confidence, from 0 to 1, of words recognised in a picture.
     """
 
     n: int
@@ -187,13 +184,13 @@ Kind = Literal["duration", "money", "percentage", "measure", "number", "contact"
 
 
 class Part(TypedDict):
-    """One thing that a question asks, in words that can be understood without the rest of it.
+    """One thing that a question asks, in words that can be understood on their own.
 
-    ``kind`` is the kind of fact that it asks for, ``counted`` are the search terms of what is to be
-    counted, and ``term`` is the one whose definition it asks for. ``several`` says whether a list
-    may answer it, and ``duties`` whether it asks what somebody must do. ``named`` are names and
-    numbers of provisions in it: documents that answer it know every word of them. ``earlier`` are
-    words that come from what was said before: that no document has them is not told again.
+    ``kind`` is the kind of fact that it asks for, ``counted`` has the search terms of what it wants
+    counted, and ``term`` is the term it wants defined. ``several`` says whether a list may answer
+    it, and ``duties`` whether it asks what somebody must do. ``named`` has the names and numbers of
+    provisions in it; a document that answers it has every word of them. ``earlier`` has the words
+    from earlier turns; if no document has them, that is not reported again.
     """
 
     text: str
@@ -209,11 +206,11 @@ class Part(TypedDict):
 class Pointer(TypedDict):
     """A reference in a question.
 
-    ``steps`` and, for a range, ``last`` are the keyword and the number of each step down a tree.
+    ``steps`` and, for a range, ``last`` have the keyword and the number of each step down a tree.
     ``word`` is what the question calls the provision: ``section`` for "§ 5", "" for a number.
-    ``documents`` are those in which it may lie, by the act that is named with it; None for any.
-    ``coded`` is one that names a code, as "15 U.S.C. 6501" does, which may be another; an
-    ``unnumbered`` one counts subparagraphs, which have no numbers of their own.
+    ``documents`` are those that may contain it, by the act named with it, or None for any.
+    ``coded`` means that it names a code, as "15 U.S.C. 6501" does, which may be another document.
+    ``unnumbered`` means that it counts subparagraphs without numbers.
     """
 
     written: str
@@ -228,9 +225,9 @@ class Pointer(TypedDict):
 class StructureQuestion(TypedDict):
     """A question about a document's structure.
 
-    ``word`` is that of the units asked for, such as ``chapter``; "" for the structure as a whole.
-    ``counted`` says whether their number is asked, ``end`` is 0 for the first of them, -1 for the
-    last, None for all; ``saying`` whether the words of that one are asked for.
+    ``word`` names the units asked for, such as ``chapter``, or is "" for the whole structure.
+    ``counted`` says whether it asks how many there are. ``end`` is 0 for the first, -1 for the last
+    and None for all. ``saying`` says whether it asks for that unit's words.
     """
 
     word: str
@@ -242,10 +239,10 @@ class StructureQuestion(TypedDict):
 class Pointing(TypedDict):
     """What a question points to by number and name.
 
-    ``named`` are the documents that it singles out, none where it does not. ``foreign`` says
-    whether a reference leads into an act that is none of the documents, and ``only`` whether the
-    question asks what its provisions say and nothing else. ``topic`` are the words that say what
-    else it is about, and ``titled`` its words if a heading may be among them.
+    ``named`` are the documents that it singles out, if any. ``foreign`` says whether a reference
+    leads to an act that is not among the documents, and ``only`` whether the question asks for
+    nothing but the text of its provisions. ``topic`` has the words that say what else it is about,
+    and ``titled`` its words if they may include a heading.
     """
 
     pointers: list[Pointer]
@@ -258,19 +255,19 @@ class Pointing(TypedDict):
 
 
 class ParsedQuestion(TypedDict):
-    """A question as it was understood, once, for all that is done with it.
+    """A question as it was understood. It is parsed once, for all later steps.
 
     Args:
-        text: The question standing alone.
+        text: The standalone question.
         parts: Each thing that it asks, in order.
-        bare: Only the sentences that ask, without who asks and how politely; the text where they
-            need the rest to be understood.
-        pointing: The provisions that it names; None where it names none.
-        documents: Those that it describes before it asks, in which alone it is asked; none where
-            it describes none.
-        called: Those whose name it has, whoever else says it.
-        absent: The numbers and files that it asks for by name and that no document has.
-        inside: It as it is asked inside the documents that it describes or calls by name.
+        bare: Only the sentences that ask, without introduction or courtesy, or the whole text if
+            they cannot be understood alone.
+        pointing: The provisions that it names, or None if it names none.
+        documents: The documents that it describes before it asks. It is asked of these alone; empty
+            if it describes none.
+        called: The documents that it names, even if other documents use the name.
+        absent: The numbers and files that it names and no document has.
+        inside: The question as it is asked inside the documents that it describes or names.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
     """
@@ -290,13 +287,13 @@ class ParsedQuestion(TypedDict):
 class Draft(TypedDict):
     """An answer before it is judged; an abstention has no citations.
 
-    ``told`` are its lines that only code writes, off a document's structure: quotes of whole
-    provisions, and what is not there. ``quoted`` are the ids of the chunks of what it quotes
-    whole, which are passages of the answer, found or not. ``answers`` is how likely it answers the
-    question, None where nobody says; ``unanswered`` are the parts of the question that it does not
-    answer, ``lacks`` says in sentences what was asked for and not found, and ``near`` is what comes
-    nearest to an answer. ``conflicts`` says in sentences where the documents disagree, or
-    why what it says is not of what was asked: with one it does not pass.
+    ``told`` has the lines that code wrote from a document's structure: quotes of whole provisions,
+    and what is missing. ``quoted`` has the ids of the chunks of provisions that it quotes whole;
+    they become passages of the answer. ``answers`` is the probability that it answers the question,
+    or None if unknown. ``unanswered`` has the parts of the question that it does not answer,
+    ``lacks`` sentences on what was not found, and ``near`` the passages nearest to an answer.
+    ``conflicts`` has sentences on where documents disagree, or why the draft is about something
+    else; a draft with conflicts does not pass.
     """
 
     answer: str
@@ -312,7 +309,7 @@ class Draft(TypedDict):
 
 
 class PointedUnit(TypedDict):
-    """A provision that a question points to; ``place`` is its place in the document's tree."""
+    """A provision that a question points to. ``place`` is its index in the document's tree."""
 
     document: str
     place: int
@@ -331,10 +328,10 @@ class StructureLine(TypedDict):
 class Pointed(TypedDict):
     """The provisions that a question names, and statements about the documents' structure.
 
-    ``chunks`` are those that hold the units, in the order of the text, some first where there are
-    many. ``told`` is what code says of numbers that are not there and of the structure itself; the
-    numbers of its citations are 0. ``only`` says whether nothing else is asked. ``others`` are
-    sections about others than the question ``names``, of which nothing is an answer.
+    ``chunks`` are the chunks of the units, in the order of the text; if there are many, the first
+    ones. ``told`` has what code says of missing numbers and of the structure; its citations have
+    the number 0. ``only`` says whether nothing else is asked. ``others`` are sections about things
+    other than those the question ``names``; they never answer it.
     """
 
     units: list[PointedUnit]
@@ -355,14 +352,14 @@ class Plan(TypedDict):
 
 
 Finding = Literal["answers", "in part", "near", "absent", "reply"]
-"""What came of a question: an answer; perhaps part of one; none, though the documents have
-something near it; nothing. Those two are abstentions. A greeting gets a reply."""
+"""The outcome of a question. ``near`` and ``absent`` are abstentions: the documents have something
+near the question, or nothing. A greeting gets a ``reply``."""
 
 
 class Evaluation(TypedDict):
-    """The verdict on one attempt. A score is None where it could not be resolved.
+    """The verdict on one attempt. A score is None if it could not be resolved.
 
-    ``answers`` is how likely it is that the answer answers the question, where its generator says.
+    ``answers`` is the probability that the answer answers the question, if its generator gave one.
     """
 
     answer_relevance: float | None
@@ -375,7 +372,7 @@ class Evaluation(TypedDict):
 
 
 class Advice(TypedDict):
-    """The prompt engineer's advice for the next attempt, of which ``strategy`` is the change."""
+    """The prompt engineer's advice for the next attempt. ``strategy`` says what it changes."""
 
     question: str
     queries: list[str]
@@ -384,10 +381,10 @@ class Advice(TypedDict):
 
 
 class Usage(TypedDict):
-    """The cost of a question so far; ``seconds`` are those of its steps.
+    """The cost of a question so far. ``seconds`` is the time of its steps.
 
-    ``tokens_cached`` are those of ``tokens_in`` that the host says it had cached; ``cost_usd`` is
-    there where the model's prices are known.
+    ``tokens_cached`` is the part of ``tokens_in`` that the host reports as cached. ``cost_usd`` is
+    set if the model's prices are known.
     """
 
     model_calls: int
@@ -401,8 +398,8 @@ class Usage(TypedDict):
 class Attempt(TypedDict):
     """One pass through the loop.
 
-    ``usage`` is what the question had cost when this answer was written, before it was judged; its
-    seconds are 0.
+    ``usage`` is the question's cost when this answer was written, before judging. Its seconds are
+    0.
     """
 
     number: int
@@ -422,7 +419,7 @@ class Attempt(TypedDict):
 
 
 class Degradation(TypedDict):
-    """A step that ran with less than was asked for."""
+    """A step that ran with less than the settings asked for."""
 
     node: str
     wanted: str
@@ -432,7 +429,7 @@ class Degradation(TypedDict):
 
 
 class Reasoning(TypedDict):
-    """A model's reasoning before a reply; ``attempt`` is the one it worked on, from 1."""
+    """A model's reasoning before a reply. ``attempt`` is the attempt it belongs to, from 1."""
 
     attempt: int
     node: str

@@ -1,6 +1,6 @@
-"""Worker processes that answer requests, one JSON object a line each way and never a pickle.
+"""Worker processes that answer requests, with one JSON object per line and never a pickle.
 
-What crashes a worker, or takes too much memory or time, ends that process and no other.
+A request that crashes, or takes too much memory or time, ends only its own worker.
 """
 
 import contextlib
@@ -28,33 +28,33 @@ _LAST_WORDS = 4096
 
 
 class WorkerDied(Exception):
-    """The death of a worker process that ended of itself.
+    """A worker process ended unexpectedly.
 
     Args:
-        code: Its exit code, or the signal that ended it as a negative number.
-        words: The end of what it wrote to standard error.
+        code: Its exit code, or a negative number for the signal that ended it.
+        words: The end of its standard error.
     """
 
     def __init__(self, code: int, words: str) -> None:
-        said = words.splitlines()
+        lines = words.splitlines()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        super().__init__(f"{how}: {said[-1][:300]}" if said and code >= 0 else how)
+        super().__init__(f"{how}: {lines[-1][:300]}" if lines and code >= 0 else how)
         self.code, self.words = code, words
 
 
 class WorkerProcess:
-    """A process that answers requests; started at once, ended by ``close``.
+    """A process that answers requests. It starts at once; ``close`` ends it.
 
-    Not for two threads at a time, but for ``kill``.
+    Only ``kill`` may be called from another thread.
 
     Args:
-        module: Has a function ``answering``, which returns a function from a request to frames of
-            its answer.
-        arguments: Of ``answering``.
-        environment: Variables that it has besides those of this process.
+        module: A module whose function ``answering`` returns a function from a request to the
+            frames of its answer.
+        arguments: The arguments of ``answering``.
+        environment: Variables to add to those of this process.
 
     Raises:
-        LexloopError: It cannot be started.
+        LexloopError: The process cannot be started.
     """
 
     def __init__(
@@ -83,20 +83,20 @@ class WorkerProcess:
         self._poll.register(self._stdout, select.POLLIN)
 
     def send(self, request: Frame) -> None:
-        """Send a request; a worker's death shows when its answer is received."""
+        """Send a request. If the worker has died, ``receive`` raises."""
         with contextlib.suppress(BrokenPipeError):
             self._stdin.write(encode(request))
             self._stdin.flush()
 
     def receive(self, deadline: float | None = None) -> list[Frame]:
-        """Wait for frames of the answer; none where only a part of one has come.
+        """Wait for frames of the answer. The list is empty if only part of a frame has come.
 
         Args:
-            deadline: When to give up, on ``time.monotonic``; None to wait for ever.
+            deadline: When to give up, on ``time.monotonic``, or None to wait forever.
 
         Raises:
-            WorkerDied: There will be no more.
-            TimeoutError: The time is over; the process was ended.
+            WorkerDied: The process has ended.
+            TimeoutError: The deadline has passed; the process was killed.
         """
         left = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
         if left == 0.0 or not self._poll.poll(left):
@@ -121,7 +121,7 @@ class WorkerProcess:
         return WorkerDied(code, self._errors.read().decode("utf-8", "replace").strip())
 
     def kill(self) -> None:
-        """End the process; another thread that waits for it sees that it ended."""
+        """Kill the process. A thread that waits for it notices."""
         self.fit = False
         self._process.kill()
 
@@ -136,14 +136,14 @@ class WorkerProcess:
 
 
 class WorkerPool:
-    """Threads, and worker processes that they start when needed and use again.
+    """Threads with worker processes, which are started when needed and used again.
 
-    Use it as a context manager: at its end the workers are killed, so that threads which wait for
-    them end too, and what was not begun is cancelled.
+    Use it as a context manager. At its end the workers are killed, so that threads waiting for them
+    end too, and pending work is cancelled.
 
     Args:
         start: Starts a worker.
-        count: The most threads, and so workers.
+        count: The maximum number of threads, and so of workers.
     """
 
     def __init__(self, start: Callable[[], WorkerProcess], count: int) -> None:
@@ -173,10 +173,10 @@ class WorkerPool:
 
     @contextmanager
     def worker(self) -> Iterator[WorkerProcess]:
-        """Lend a worker to the thread; one that is left by an error or is not fit is ended.
+        """Lend a worker to the thread. It is ended after an error, or if it is not fit.
 
         Raises:
-            LexloopError: It cannot be started, or the pool has ended.
+            LexloopError: The worker cannot be started, or the pool has ended.
         """
         worker = self._taken()
         try:
@@ -209,10 +209,10 @@ class WorkerPool:
 
 
 def _scratch_file() -> IO[bytes]:
-    """Return a file of no name; in memory if no folder for temporary files can be written.
+    """Return an unnamed temporary file, in memory if no temporary folder can be written.
 
     Raises:
-        LexloopError: There can be neither.
+        LexloopError: Neither is possible.
     """
     try:
         return tempfile.TemporaryFile()
@@ -229,11 +229,11 @@ def encode(frame: Frame) -> bytes:
 
 
 def main(module: str, *arguments: str) -> None:
-    """Answer each request on standard input by frames on standard output, until there are no more.
+    """Answer each request on standard input with frames on standard output.
 
-    A worker ends when its standard input does, so it does not outlive the process that feeds it.
+    A worker ends with its standard input, so it does not outlive the process that feeds it.
     """
-    # whatever a library prints must not get between the frames
+    # output printed by libraries must not get between the frames
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
         answer: Callable[[Frame], Iterable[Frame]]

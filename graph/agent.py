@@ -69,9 +69,9 @@ def build_agent_graph(
 ) -> Lexloop:
     """Wire an agent over collections.
 
-    Its output is that of the question graph with ``collections``, those that were asked; citations,
-    passages and relations name theirs. Each collection is a node, ``ask NAME``, in which the
-    question graph runs.
+    Its output is that of the question graph, plus ``collections``, those that were asked.
+    Citations, passages and relations name their collection. Each collection is a node,
+    ``ask NAME``, which runs the question graph.
 
     Args:
         collections: The settings of each by its name: its corpus, and what the asker may see.
@@ -131,16 +131,16 @@ class _Agent:
         return self._resources(next(iter(self._settings(brought).values())), snapshot)
 
     def _settings(self, brought: Any) -> dict[str, Settings]:
-        """Return the settings of each; those that a run brings stand for all but the corpus.
+        """Return the settings of each collection. A run's settings override all but the corpus.
 
         Raises:
-            SettingsError: The run brings what is no setting, or a corpus that is not among these.
+            SettingsError: The run has an unknown setting, or a corpus that is not among these.
         """
         if brought is None:
             return self._collections
         each = {name: settings_of(brought, own) for name, own in self._collections.items()}
         corpora = {own.corpus for own in self._collections.values()}
-        # `Settings` always have a corpus: that of nobody's choice is the sample or the configured
+        # `Settings` always have a corpus: if nobody chose one, it is the sample or the configured
         unchosen = {SAMPLE_CORPUS, self._resources.defaults.corpus}
         for chosen in each.values():
             known = corpora | unchosen if isinstance(brought, Settings) else corpora
@@ -162,7 +162,7 @@ class _Agent:
 
     @computing
     def route(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Open the turn; choose, where no model is to."""
+        """Open the turn, and choose collections if there is no model to do it."""
         contexts = self._contexts(get_runtime().context)
         each = [context.settings for context in contexts.values()]
         tags = sorted({tag for settings in each for tag in settings.access.tags})
@@ -182,21 +182,23 @@ class _Agent:
         return opened if reply or by_model else {**opened, **_routed(opened, contexts)}
 
     async def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Ask the collections that were not, once, where all that were asked abstain.
+        """Ask the other collections, once, if all those that were asked abstain.
 
-        Of what they say only answers that pass count, and then they alone.
+        Only their answers that pass count, and then no others.
         """
-        ways, found = state["ways"], state.get("found") or {}
+        ways, replies = state["ways"], state.get("found") or {}
         if routed := state["routed"]:
-            passing = {n: "" for n in ways if n not in routed and found[n]["evaluation"]["passed"]}
+            passing = {
+                n: "" for n in ways if n not in routed and replies[n]["evaluation"]["passed"]
+            }
             return {"ways": passing or {name: ways[name] for name in routed}}
         others = [name for name in self._collections if name not in ways]
-        if len(others) > _MOST_OTHERS or any(not found[name]["abstained"] for name in ways):
+        if len(others) > _MOST_OTHERS or any(not replies[name]["abstained"] for name in ways):
             others = []
         return {"ways": {**ways, **dict.fromkeys(others, "")}, "routed": [*ways]}
 
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Have the model ask and answer; where it fails, the router chooses in its place."""
+        """Let the model ask and answer. If it fails, the router chooses instead."""
         each = await computed(self._settings, get_runtime().context)
         contexts = await computed(self._contexts, get_runtime().context)
         chat = runtime.context.chat
@@ -206,8 +208,8 @@ class _Agent:
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
             asked = self._alone[f"{_ASK}{name}"]
-            found = await asked.ainvoke(turn, context=each[name], output_keys=["found"])
-            answered: State = found["found"][name]
+            output = await asked.ainvoke(turn, context=each[name], output_keys=["found"])
+            answered: State = output["found"][name]
             return answered
 
         chooser = _Chooser(chat, await computed(_descriptions, (*views_of(contexts).items(),)), ask)
@@ -215,7 +217,7 @@ class _Agent:
         try:
             text = await chooser.answer(state["asked"], state["history"])
         except (ModelError, BudgetError) as error:
-            if not any(said.answers for said in chooser.said):
+            if not any(reply.answers for reply in chooser.said):
                 raise
             lost = [_lost(error)]
             update = combined(chooser.said)
@@ -223,7 +225,7 @@ class _Agent:
             update = await computed(_checked, text, chooser, state["asked"], contexts)
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
-        cost = summed(state["usage"], *(said.state["usage"] for said in chooser.said))
+        cost = summed(state["usage"], *(reply.state["usage"] for reply in chooser.said))
         # the seconds of the collections are within those of this step
         usage: Usage = {**cost, "seconds": state["usage"]["seconds"]}
         return {
@@ -236,13 +238,13 @@ class _Agent:
     async def _ask(self, collection: str, state: AgentState) -> AgentUpdate:
         """Have the question graph ask a collection."""
         settings = self._settings(get_runtime().context)[collection]
-        if state["degraded"]:  # the model failed: nobody is to wait for it once more
+        if state["degraded"]:  # the model failed: do not wait for it again
             settings = embedded_only(settings)
         part = state["ways"][collection]
         asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
         with within(Deadline(time.monotonic() + state["seconds_left"], settings.deadline_s)):
-            found: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
-        return {"found": {collection: found}}
+            output: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
+        return {"found": {collection: output}}
 
     def _asking_alone(self, ask: Node) -> Lexloop:
         """Wire the node of one collection alone, for a tool that asks it."""
@@ -254,18 +256,18 @@ class _Agent:
 
 
 async def combine(state: AgentState) -> AgentUpdate:
-    """Write one answer, where the model did not, and the message that it is."""
-    found = state.get("found") or {}
-    said = [Said(name, part, found[name]) for name, part in state["ways"].items()]
+    """Write one answer, if the model did not, and its message."""
+    states = state.get("found") or {}
+    replies = [Said(name, part, states[name]) for name, part in state["ways"].items()]
     update: AgentUpdate = {}
     if not state["answer"]:
-        if said:
-            update = combined(said)
+        if replies:
+            update = combined(replies)
         else:
             update = cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
-        update["parsed"] = searched(state["parsed"], said)
+        update["parsed"] = searched(state["parsed"], replies)
         update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
-        update["usage"] = summed(state["usage"], *(one.state["usage"] for one in said))
+        update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
     whole: AgentState = {**state, **update}
     message = answer_message(whole["answer"], whole, whole["warning"])
     return {**update, "found": None, "messages": [message]}
@@ -280,8 +282,8 @@ async def _onward(state: AgentState) -> list[Send] | str:
 
 
 async def _to_others(state: AgentState) -> list[Send] | str:
-    found = state.get("found") or {}
-    others = [name for name in state["ways"] if name not in found]
+    replies = state.get("found") or {}
+    others = [name for name in state["ways"] if name not in replies]
     return [Send(f"{_ASK}{name}", state) for name in others] or "combine"
 
 
@@ -385,16 +387,16 @@ class _Chooser:
         if self._calls >= MOST_CALLS:
             return _NO_MORE, []
         self._calls += 1
-        # those asked at once are told in their order, so that their sources are always numbered so
+        # collections asked together keep their order, so that sources always get the same numbers
         earlier, self._told_last = self._told_last, asyncio.Event()
         mine = self._told_last
         try:
             state = await self._ask(collection, question)
             if earlier is not None:
                 await earlier.wait()
-            said = Said(collection, "", state)
-            content, citations = told(said, self.said)
-            self.said.append(said)
+            reply = Said(collection, "", state)
+            content, citations = told(reply, self.said)
+            self.said.append(reply)
         except InputError as error:
             return f"This was not asked. {error}", []
         finally:
@@ -404,22 +406,22 @@ class _Chooser:
 
 def _tool_names(collections: Sequence[str]) -> dict[str, str]:
     """Return a name for the tool of each collection, of the letters that hosts allow."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for collection in collections:
         plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"ask_{collection}")[:_TOOL_CHARS]
-        taken = found.values()
+        taken = names.values()
         again = (f"{plain}_{n}" for n in range(2, len(collections) + 2))
-        found[collection] = (
+        names[collection] = (
             plain if plain not in taken else next(a for a in again if a not in taken)
         )
-    return found
+    return names
 
 
 class _ChatOfNode(BaseChatModel):
-    """A chat model for LangChain's agent that is asked on the terms of the node around it.
+    """A chat model for LangChain's agent that uses the calls of the surrounding node.
 
     So its deadline, retries, usage and typed errors are those of every other node. LangChain's
-    callbacks do not hear of it: they would pass on what is not checked yet.
+    callbacks are not called: they would forward text that is not checked yet.
     """
 
     chat: Any

@@ -27,7 +27,7 @@ _OF_LANGGRAPH = {
     *("thread_id", "run_id", "assistant_id", "graph_id", "user_id", "cron_id"),
     *("checkpoint_id", "checkpoint_ns", "checkpoint_map"),
 }
-"""Names that LangGraph's server and clients write beside those of a caller."""
+"""Names that LangGraph's server and clients add to those of a caller."""
 
 
 def laid_over(context: Any, given: Any, config: RunnableConfig | None) -> Any:
@@ -73,7 +73,7 @@ def _not_langgraphs(names: Iterable[Any]) -> list[str]:
 
 
 def _refuse_settings(names: Iterable[Any], place: str) -> None:
-    """Refuse settings in a place where nothing reads them, rightly spelt or nearly so."""
+    """Refuse settings, also misspelt ones, in a place where nothing reads them."""
     for name in _not_langgraphs(names):
         if name not in State.__annotations__ and (meant := slip_of(name, every_name())):
             raise SettingsError(

@@ -19,8 +19,8 @@ class Budget:
     """The prices of a model, and the most that a question or a run may spend on it.
 
     Args:
-        price: Its prices; None where they are not known.
-        most: US dollars that may be spent; None for any.
+        price: Its prices, or None if they are unknown.
+        most: The maximum in US dollars, or None for no limit.
 
     Raises:
         SettingsError: There is a limit and no price.
@@ -35,13 +35,13 @@ class Budget:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return that of the model of some settings; none where they name no model."""
+        """Return the budget of the settings' model. It is empty if they name no model."""
         return cls(settings.price, settings.max_cost) if settings.model.name else cls()
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float | None:
-        """Return the cost in US dollars; None where the prices are not known.
+        """Return the cost in US dollars, or None if the prices are unknown.
 
-        ``tokens_cached`` are those of ``tokens_in`` that the host had cached.
+        ``tokens_cached`` is the part of ``tokens_in`` that the host had cached.
         """
         if self.price is None:
             return None
@@ -51,7 +51,7 @@ class Budget:
         return (prompts + tokens_out * self.price.output) / MILLION
 
     def priced(self, usage: Usage) -> Usage:
-        """Return a cost with its dollars, where the prices are known."""
+        """Return the usage with its cost in dollars, if the prices are known."""
         spent = usage["tokens_in"], usage["tokens_out"], usage.get("tokens_cached", 0)
         cost = self.cost(*spent)
         return usage if cost is None else {**usage, "cost_usd": round(cost, 9)}

@@ -21,23 +21,23 @@ from lexloop.nodes.rewrite import rewrite
 __all__ = ["LAST_OF_RETRIEVAL", "RECURSION_LIMIT", "Lexloop", "build_graph"]
 
 RECURSION_LIMIT = 64
-"""Seven nodes before the first verdict and eight a retry, of which five are the most."""
+"""7 nodes before the first verdict, 8 per retry, at most 5 retries: 47, below 64."""
 LAST_OF_RETRIEVAL = "rerank"
-"""The node whose update has the passages that an answer is written from."""
+"""The node whose update contains the passages for the answer."""
 
 
 async def after_classify(state: State) -> Literal["rewrite", "__end__"]:
-    """End where a greeting was replied to."""
+    """End if the question was a greeting, which already has its reply."""
     return "__end__" if state["answer"] else "rewrite"
 
 
 async def after_rerank(state: State) -> Literal["generate", "evaluate"]:
-    """Write no answer anew from what an earlier one was written from: the question ends."""
+    """Skip generation if the passages are those of an earlier attempt; the question then ends."""
     return "evaluate" if repeats(state) else "generate"
 
 
 async def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
-    """End when an answer is written; otherwise try again. ``evaluate`` counts the retries."""
+    """End if there is an answer, otherwise try again. ``evaluate`` counts the retries."""
     return "__end__" if state["answer"] else "engineer_prompt"
 
 
@@ -45,9 +45,9 @@ def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = No
     """Wire the eight nodes and the loop.
 
     Args:
-        contexts: From what a run brings and the snapshot of the corpus to the context of the nodes;
-            None for ``Resources`` as files and the environment configure them.
-        checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
+        contexts: Returns the nodes' context for a run's settings and a snapshot of the corpus. None
+            for ``Resources`` as files and the environment configure them.
+        checkpointer: Keeps threads. A server or a parent graph supplies its own instead.
     """
     if contexts is None:
         from lexloop.graph.resources import Resources

@@ -27,20 +27,20 @@ _ANSWERS_S = 60.0
 def on_cluster(
     address: str, tools: Tools, staging: Path, budget: Budget, base_url: str | None = None
 ) -> Iterator[ClusterPreparer]:
-    """Join a cluster, and prepare files on it inside as the tools do.
+    """Join a cluster, and use it to prepare files.
 
-    Keys of models' hosts do not travel: each machine reads its own environment.
+    Keys of models' hosts are not sent: each machine reads its own environment.
 
     Args:
-        address: Of the cluster; see ``joined``.
-        tools: Those of the index.
-        staging: A folder for what came back.
-        budget: What a model may cost, on all machines together.
-        base_url: Where models are reached; None for what each machine's environment says.
+        address: The cluster's address; see ``joined``.
+        tools: The tools of the index.
+        staging: A folder for the results.
+        budget: The maximum cost of a model, on all machines together.
+        base_url: The address of models, or None for what each machine's environment says.
 
     Raises:
         InputError: Ray is not installed.
-        ClusterError: No cluster answers there.
+        ClusterError: No cluster answers at this address.
     """
     with joined(address):
         purse = None
@@ -58,10 +58,10 @@ class WorkerTools:
     """Makes the tools on a machine of the cluster.
 
     Args:
-        settings: As a manifest records them, as JSON.
-        budget: Of all machines.
+        settings: The settings as a manifest records them, as JSON.
+        budget: The budget of all machines.
         base_url: See ``on_cluster``.
-        purse: The actor ``_Purse``; None where there is no limit.
+        purse: The actor ``_Purse``, or None if there is no limit.
     """
 
     settings: str

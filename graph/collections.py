@@ -48,18 +48,18 @@ def named_collections(text: str) -> dict[str, str]:
         SettingsError: A name is missing, cannot be used, or is there twice.
         CorpusError: There is nothing at a path; what lies in an engine is not looked for.
     """
-    found: dict[str, str] = {}
+    corpora: dict[str, str] = {}
     for item in _items(text):
         name, given, corpus = (part.strip() for part in item.rpartition("="))
         if not corpus or (given and not name):
-            said = f"{item.strip()!r} in {text!r}" if text.strip() else "An empty list"
-            raise SettingsError(f"{said} names no collection.", _HINT)
+            problem = f"{item.strip()!r} in {text!r}" if text.strip() else "An empty list"
+            raise SettingsError(f"{problem} names no collection.", _HINT)
         if not given:
             name = corpus if corpus == SAMPLE_CORPUS else _last_part(corpus)
         check_name(name)
-        if name in found:
+        if name in corpora:
             raise SettingsError(
-                f"The collection {name!r} is named twice: {found[name]} and {corpus}.",
+                f"The collection {name!r} is named twice: {corpora[name]} and {corpus}.",
                 "Give one of them another name: `name=path`.",
             )
         if corpus != SAMPLE_CORPUS and not is_address(corpus) and not _exists(corpus):
@@ -67,13 +67,13 @@ def named_collections(text: str) -> dict[str, str]:
                 f"There is nothing at {corpus}, the documents of the collection {name!r}.",
                 "Name a folder, a file, an index, or `sample`.",
             )
-        found[name] = corpus
-    if len(found) > _MOST_COLLECTIONS:
+        corpora[name] = corpus
+    if len(corpora) > _MOST_COLLECTIONS:
         raise SettingsError(
-            f"{len(found)} collections are named; the limit is {_MOST_COLLECTIONS}.",
+            f"{len(corpora)} collections are named; the limit is {_MOST_COLLECTIONS}.",
             "Put documents that belong together into one.",
         )
-    return found
+    return corpora
 
 
 def _items(text: str) -> Iterator[str]:
@@ -119,16 +119,16 @@ def _exists(corpus: str) -> bool:
 
 
 def described(name: str, views: "Mapping[str, View]") -> str:
-    """Describe a collection for who chooses among several: what is in it and not in the others.
+    """Describe what is in a collection and not in the others, so that one can choose between them.
 
-    Only documents that the asker may see are told of.
+    Only documents that the asker may see are mentioned.
 
     Args:
-        name: Of the collection.
-        views: What the asker sees of each, by its name.
+        name: The collection's name.
+        views: The asker's view of each collection, by its name.
     """
-    told = contents_of(name, views)
-    lines = [f"{head}: {'; '.join(said)}." for head, said in told.items() if said]
+    contents = contents_of(name, views)
+    lines = [f"{head}: {'; '.join(phrases)}." for head, phrases in contents.items() if phrases]
     opening = f"Answer a question from the collection {name!r}, with citations."
     return "\n".join([opening, *lines])
 
@@ -218,7 +218,7 @@ _CONDITION = re.compile(rf"(?:when|where|while)\s+(?!(?:{AUXILIARY})\b)", re.IGN
 _THING = re.compile(r"(?:an?|the|my|your|our|his|her|their|for|on|under|in|to)\b", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\b(?:this|these|those|such)\s+\w", re.IGNORECASE)
 _LEAST_TERMS = 3
-"""The terms of a side of a comparison, or of another part that is no question by itself."""
+"""The fewest terms of a side of a comparison, or of another part that is not a whole question."""
 _MOST_JOINTS = 8
 
 
@@ -264,21 +264,23 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
         name = near.best(standalone)
         about = _is_about(question, standalone, near, contexts[name].guard)
         return Routing(standalone, {name: ""} if about else {})
-    told = {name: " ".join(part for one, part in parts if one == name) for name in chosen}
-    return Routing(standalone, {name: told[name] for name in views if name in told})
+    texts = {
+        name: " ".join(part for collection, part in parts if collection == name) for name in chosen
+    }
+    return Routing(standalone, {name: texts[name] for name in views if name in texts})
 
 
 def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
     """Return what the asker sees of each collection that is searched."""
-    found = {name: one.backend for name, one in contexts.items()}
-    return {name: view for name, view in found.items() if isinstance(view, View)}
+    views = {name: context.backend for name, context in contexts.items()}
+    return {name: view for name, view in views.items() if isinstance(view, View)}
 
 
 def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -> bool:
     """Return whether the nearest collection is near enough to a question to be asked.
 
-    A long question may be near by one of its sentences. One that is not surely near is not asked
-    where the guard of the collection would refuse it.
+    For a long question, one near sentence is enough. If it is not certain that the collection is
+    near, it is not asked a question that its guard would refuse.
     """
     name = near.best(standalone)
     spans = sentence_spans(standalone)
@@ -286,14 +288,14 @@ def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -
     score = max(near.of(text)[name] for text in texts)
     if score + near.lead(standalone) < _LEAST:
         return False
-    found = near.nearest(standalone, name)
-    return score >= _SURE or not guard.refuses(question, standalone, found)
+    nearest = near.nearest(standalone, name)
+    return score >= _SURE or not guard.refuses(question, standalone, nearest)
 
 
 def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
     """Return the parts of a question, each with the collection that it is for.
 
-    It is cut between questions, and within one only where that makes no difference.
+    It is split between questions, and inside one only if that makes no difference.
     """
     for some in (_between(text), _within(text)):
         cuts = list(islice(some, _MOST_JOINTS))
@@ -307,9 +309,9 @@ def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
 
 
 def _between(text: str) -> Iterator[tuple[str, str]]:
-    """Yield where a question can be cut before another that is understood without it.
+    """Yield the ways to split a text before a question that can be understood alone.
 
-    What is told before a question stays with it, and so does a condition.
+    Statements and conditions before a question stay with it.
     """
     for joint, left, right in _cuts(text, _JOINT):
         spans = sentence_spans(left)
@@ -321,7 +323,7 @@ def _between(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _within(text: str) -> Iterator[tuple[str, str]]:
-    """Yield where one question can be cut: between sides of a comparison, or things of a list."""
+    """Yield the ways to split one question: between sides of a comparison or items of a list."""
     compares = _COMPARES.search(text) is not None
     for joint, left, right in _cuts(text, _SIDES if compares else _JOINT):
         listed = compares or _THING.match(right) or ":" in text[: joint.start()]
@@ -367,15 +369,15 @@ class _Nearness:
         return first - second
 
     def margin(self, left: str, right: str) -> float:
-        """Return by how much each text is nearer to its own collection than to the other's.
+        """Return how much nearer each text is to its own collection than to the other's.
 
-        0 where they have the same, or none comes near enough.
+        It is 0 if both have the same collection, or none is near enough.
         """
-        one, other = self.best(left), self.best(right)
+        own, other = self.best(left), self.best(right)
         ours, theirs = self.of(left), self.of(right)
-        if one == other or min(ours[one], theirs[other]) < _PART:
+        if own == other or min(ours[own], theirs[other]) < _PART:
             return 0.0
-        return min(ours[one] - ours[other], theirs[other] - theirs[one])
+        return min(ours[own] - ours[other], theirs[other] - theirs[own])
 
     def nearest(self, text: str, name: str) -> list[Candidate]:
         """Return the chunk of a collection with the best cosine, and that as its signal."""

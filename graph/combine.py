@@ -32,12 +32,12 @@ class Said(NamedTuple):
 
     @property
     def answers(self) -> bool:
-        """True where it did not abstain."""
+        """True if it did not abstain."""
         return not self.state["abstained"]
 
 
 def absent() -> AgentUpdate:
-    """Return the keys of the abstention where no collection was asked."""
+    """Return the keys of the abstention if no collection was asked."""
     reasons = ["None of the collections is about this."]
     return {
         "answer": ABSTENTION,
@@ -47,63 +47,67 @@ def absent() -> AgentUpdate:
     }
 
 
-def combined(said: Sequence[Said]) -> AgentUpdate:
+def combined(replies: Sequence[Said]) -> AgentUpdate:
     """Return one answer of what collections said, in their order; at least one was asked."""
-    answering = [one for one in said if one.answers]
-    left = [one.part for one in said if one.part and not one.answers] if answering else []
-    sources = numbered(answering or said)
-    evaluation = _evaluation(answering or said, left, many=len(said) > 1)
+    answering = [reply for reply in replies if reply.answers]
+    left = (
+        [reply.part for reply in replies if reply.part and not reply.answers] if answering else []
+    )
+    sources = numbered(answering or replies)
+    evaluation = _evaluation(answering or replies, left, many=len(replies) > 1)
     finding: Finding = "near" if sources else "absent"
     if answering:
         finding = "answers" if evaluation["passed"] else "in part"
-    passages = _labelled(said, "passages")
+    passages = _labelled(replies, "passages")
     for n, passage in enumerate(passages, 1):
         passage["n"] = n
-    first = said[0].state
+    first = replies[0].state
     return {
         "complexity": first["complexity"],
         "probabilities": first["probabilities"],
         "plan": first["plan"],
-        "answer": _written(said) if answering else ABSTENTION,
+        "answer": _written(replies) if answering else ABSTENTION,
         "abstained": not answering,
-        "warning": _warnings(said, left),
-        "read_as": _once(item for one in said for item in one.state["read_as"]),
+        "warning": _warnings(replies, left),
+        "read_as": _once(item for reply in replies for item in reply.state["read_as"]),
         "citations": sources if answering else [],
         "near": [] if answering else sources,
         "finding": finding,
         "evaluation": evaluation,
         "passages": passages,
-        "triplets": _labelled(said, "triplets"),
-        "candidates": _labelled(said, "candidates"),
-        "graph_candidates": _labelled(said, "graph_candidates"),
-        "attempts": _labelled(said, "attempts"),
-        "degraded": _labelled(said, "degraded"),
-        "reasoning": [thought for one in said for thought in one.state.get("reasoning", [])],
-        "collections": _once(one.collection for one in said),
+        "triplets": _labelled(replies, "triplets"),
+        "candidates": _labelled(replies, "candidates"),
+        "graph_candidates": _labelled(replies, "graph_candidates"),
+        "attempts": _labelled(replies, "attempts"),
+        "degraded": _labelled(replies, "degraded"),
+        "reasoning": [thought for reply in replies for thought in reply.state.get("reasoning", [])],
+        "collections": _once(reply.collection for reply in replies),
     }
 
 
-def searched(question: ParsedQuestion, said: Sequence[Said]) -> ParsedQuestion:
+def searched(question: ParsedQuestion, replies: Sequence[Said]) -> ParsedQuestion:
     """Return the whole question with all that collections were searched for."""
     return {
         **question,
-        "queries": _once(query for one in said for query in one.state["parsed"]["queries"]),
-        "keywords": _once(word for one in said for word in one.state["parsed"]["keywords"]),
-        "documents": _once(name for one in said for name in one.state["parsed"]["documents"]),
+        "queries": _once(query for reply in replies for query in reply.state["parsed"]["queries"]),
+        "keywords": _once(word for reply in replies for word in reply.state["parsed"]["keywords"]),
+        "documents": _once(
+            name for reply in replies for name in reply.state["parsed"]["documents"]
+        ),
     }
 
 
-def written(text: str, said: Sequence[Said], text_in: TextIn) -> AgentUpdate:
-    """Return the answer that a model wrote of what collections said, its citations checked.
+def written(text: str, replies: Sequence[Said], text_in: TextIn) -> AgentUpdate:
+    """Return the answer that a model wrote from the collections' answers, with checked citations.
 
-    A marker that none of them gave is dropped, and that is said.
+    A marker that none of the collections gave is removed and reported.
 
     Args:
-        text: The model's, with the numbers that ``numbered`` gave.
-        said: What it was told.
-        text_in: The documents.
+        text: The model's text, with the numbers that ``numbered`` gave.
+        replies: The answers that the model was given.
+        text_in: Returns the text of a document.
     """
-    base = combined(said) if said else absent()
+    base = combined(replies) if replies else absent()
     sources = base.get("citations", [])
     text = with_markers(text.strip(), {source["n"] for source in sources})
     if abstains(text):
@@ -128,12 +132,16 @@ def written(text: str, said: Sequence[Said], text_in: TextIn) -> AgentUpdate:
         {**source, "n": numbers[source["n"]]} for source in sources if source["n"] in numbers
     ]
     citations.sort(key=lambda citation: citation["n"])
-    problems = _problems(answer, citations, text_in) if said else [_UNBACKED]
+    problems = _problems(answer, citations, text_in) if replies else [_UNBACKED]
     foreign = as_markers(n for n in used if n not in known)
     dropped = [f"Left out: {foreign}, which no collection gave."] if foreign else []
     evaluation = {**base["evaluation"], "citations_verified": not problems}
     evaluation["passed"] = bool(evaluation["passed"] and not problems)
-    evaluation["reasons"] = [*dropped, *problems, *(base["evaluation"]["reasons"] if said else [])]
+    evaluation["reasons"] = [
+        *dropped,
+        *problems,
+        *(base["evaluation"]["reasons"] if replies else []),
+    ]
     evaluation.pop("answers", None)  # it was told of what the collections wrote
     failed = " ".join(problems[:3])
     warning = " ".join(filter(None, [*dropped, failed, base.get("warning", "")]))
@@ -161,18 +169,20 @@ def _problems(answer: str, citations: list[Citation], text_in: TextIn) -> list[s
     return citation_problems(answer, cast("list[Citation]", named), text_of)
 
 
-def told(said: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
-    """Return what a tool tells of a collection's answer, its sources numbered after those before.
+def told(reply: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
+    """Return a tool's text for a collection's answer, with sources numbered after earlier ones.
 
     Args:
-        said: What came of the question.
-        before: What earlier tools told.
+        reply: The collection's answer.
+        before: The answers of earlier tools.
     """
-    earlier = [one for one in before if one.answers]
-    sources = numbered([*earlier, said])[len(numbered(earlier)) :] if said.answers else []
-    own = dict(zip((c["n"] for c in _sources(said.state)), (c["n"] for c in sources), strict=False))
-    answer = renumbered(said.state["answer"], own)
-    return with_sources(answer, sources, said.state["warning"]), sources
+    earlier = [other for other in before if other.answers]
+    sources = numbered([*earlier, reply])[len(numbered(earlier)) :] if reply.answers else []
+    own = dict(
+        zip((c["n"] for c in _sources(reply.state)), (c["n"] for c in sources), strict=False)
+    )
+    answer = renumbered(reply.state["answer"], own)
+    return with_sources(answer, sources, reply.state["warning"]), sources
 
 
 def with_sources(answer: str, citations: Iterable[Citation], warning: str) -> str:
@@ -183,22 +193,22 @@ def with_sources(answer: str, citations: Iterable[Citation], warning: str) -> st
     return "\n".join([answer, *sources, *([f"Note: {warning}"] if warning else [])])
 
 
-def numbered(said: Sequence[Said]) -> list[Citation]:
+def numbered(replies: Sequence[Said]) -> list[Citation]:
     """Return the sources of collections as one list, numbered from 1 in the order of their use."""
-    found: list[Citation] = []
-    for one, numbers in zip(said, _numbers(said), strict=True):
-        for source in _sources(one.state):
-            found.append({**source, "n": numbers[source["n"]], "collection": one.collection})
-    return found
+    citations: list[Citation] = []
+    for reply, numbers in zip(replies, _numbers(replies), strict=True):
+        for source in _sources(reply.state):
+            citations.append({**source, "n": numbers[source["n"]], "collection": reply.collection})
+    return citations
 
 
-def _numbers(said: Sequence[Said]) -> list[dict[int, int]]:
+def _numbers(replies: Sequence[Said]) -> list[dict[int, int]]:
     """Return for each collection the new numbers by the old ones."""
     numbers: list[dict[int, int]] = []
     last = 0
-    for one in said:
-        cited = [source["n"] for source in _sources(one.state)]
-        used = [n for n in numbers_in(one.state["answer"]) if n in cited]
+    for reply in replies:
+        cited = [source["n"] for source in _sources(reply.state)]
+        used = [n for n in numbers_in(reply.state["answer"]) if n in cited]
         own = {old: last + place for place, old in enumerate(dict.fromkeys([*used, *cited]), 1)}
         numbers.append(own)
         last += len(own)
@@ -210,58 +220,58 @@ def _sources(state: State) -> list[Citation]:
     return state.get("near", []) if state["abstained"] else state["citations"]
 
 
-def _written(said: Sequence[Said]) -> str:
+def _written(replies: Sequence[Said]) -> str:
     """Write the answers below one another, each under the name of its collection."""
-    answering = [one for one in said if one.answers]
+    answering = [reply for reply in replies if reply.answers]
     numbers = iter(_numbers(answering))
-    if len(said) == 1:
-        return renumbered(said[0].state["answer"], next(numbers))
+    if len(replies) == 1:
+        return renumbered(replies[0].state["answer"], next(numbers))
     lines = [
-        f"In {unmarked(one.collection)}:\n{renumbered(one.state['answer'], next(numbers))}"
-        if one.answers
-        else f"{unmarked(one.collection)} does not answer this."
-        for one in said
+        f"In {unmarked(reply.collection)}:\n{renumbered(reply.state['answer'], next(numbers))}"
+        if reply.answers
+        else f"{unmarked(reply.collection)} does not answer this."
+        for reply in replies
     ]
     return "\n\n".join(lines)
 
 
-def _evaluation(said: Sequence[Said], left: list[str], *, many: bool) -> Evaluation:
-    """Return the verdict on them all: the lowest of each score, passed where each passed."""
-    each = [one.state["evaluation"] for one in said]
+def _evaluation(replies: Sequence[Said], left: list[str], *, many: bool) -> Evaluation:
+    """Return the verdict on all answers: the lowest of each score, passed if each passed."""
+    verdicts = [reply.state["evaluation"] for reply in replies]
     merged: Evaluation = {
         **UNSCORED,
-        "citations_verified": all(one["citations_verified"] for one in each),
-        "passed": not left and all(one["passed"] for one in each),
+        "citations_verified": all(verdict["citations_verified"] for verdict in verdicts),
+        "passed": not left and all(verdict["passed"] for verdict in verdicts),
         "reasons": [
             *(f"Not answered: {part}" for part in left),
             *(
-                f"{one.collection}: {reason}" if many else reason
-                for one in said
-                for reason in one.state["evaluation"]["reasons"]
+                f"{reply.collection}: {reason}" if many else reason
+                for reply in replies
+                for reason in reply.state["evaluation"]["reasons"]
             ),
         ],
     }
     for score in TRIAD:
-        known = [value for one in each if (value := one[score]) is not None]
-        merged[score] = min(known) if len(known) == len(each) else None
-    likely = [one["answers"] for one in each if "answers" in one]
-    if len(likely) == len(each):
+        known = [value for verdict in verdicts if (value := verdict[score]) is not None]
+        merged[score] = min(known) if len(known) == len(verdicts) else None
+    likely = [verdict["answers"] for verdict in verdicts if "answers" in verdict]
+    if len(likely) == len(verdicts):
         merged["answers"] = min(likely)
     return merged
 
 
-def _warnings(said: Sequence[Said], left: list[str]) -> str:
-    many = len(said) > 1
+def _warnings(replies: Sequence[Said], left: list[str]) -> str:
+    many = len(replies) > 1
     warnings = [
-        f"{one.collection}: {warning}" if many else warning
-        for one in said
-        if (warning := one.state["warning"])
+        f"{reply.collection}: {warning}" if many else warning
+        for reply in replies
+        if (warning := reply.state["warning"])
     ]
     return " ".join([*(f"Not answered: {part}" for part in left), *warnings])
 
 
-def _labelled(said: Sequence[Said], key: str) -> list[Any]:
-    held = [(one.collection, cast("list[Any]", one.state.get(key, []))) for one in said]
+def _labelled(replies: Sequence[Said], key: str) -> list[Any]:
+    held = [(reply.collection, cast("list[Any]", reply.state.get(key, []))) for reply in replies]
     return [{**item, "collection": name} for name, items in held for item in items]
 
 

@@ -1,9 +1,9 @@
-"""The compiled graph: LangGraph's own, whose runs of one thread take turns.
+"""LangGraph's compiled graph, with runs of one thread taking turns.
 
-LangGraph reads a thread when a run begins and writes it while the run goes on: of two at once the
-later writes over what the earlier wrote, and a turn is lost without a word. So the runs of one
-process stand in line. A SQLite file may be open in several processes; there a lock file beside it
-is held as well, which dies with its process.
+LangGraph reads a thread when a run begins and writes it while the run goes on. If two ran at once,
+the later would overwrite the earlier, and a turn would be lost silently. So the runs of one process
+wait for each other. A SQLite file may be open in several processes, so there a lock file is held
+too, which ends with its process.
 """
 
 import asyncio
@@ -44,19 +44,19 @@ _POLL_S = 0.01
 _ANSWER_S = 10.0
 _FILES = "PRAGMA database_list"
 
-# reentrant: a generator that nobody reads leaves its turn wherever the garbage collector strikes
+# reentrant: an abandoned generator leaves its turn whenever the garbage collector runs
 _guard = threading.RLock()
 _lines: dict[Hashable, list["ThreadTurn"]] = {}
 """The run that has the turn and those that wait, for each thread that is in use."""
 
 
 class ThreadTurn:
-    """The sole use of a thread, as a context manager of either kind.
+    """Exclusive use of a thread, as a synchronous or asynchronous context manager.
 
     Args:
         saver: Keeps the thread.
-        thread: Its name.
-        patience_s: Gives the seconds to wait at most; asked where there is something to wait for.
+        thread: The thread's name.
+        patience_s: Returns the maximum seconds to wait; called only if the thread is in use.
 
     Raises:
         ThreadBusy: The thread was in use for longer than that.
@@ -151,7 +151,7 @@ class ThreadTurn:
 
 
 async def _file_of(saver: BaseCheckpointSaver[Any]) -> Path | None:
-    """Return the file of a saver's threads; None where no other process can have it open."""
+    """Return the file of a saver's threads, or None if no other process can have it open."""
     if isinstance(saver, SqliteSaver):
         with saver.cursor(transaction=False) as cursor:
             return _main_file(cursor.execute(_FILES).fetchall())
@@ -172,8 +172,8 @@ async def _file_of(saver: BaseCheckpointSaver[Any]) -> Path | None:
 
 
 def _main_file(databases: Iterable[Any]) -> Path | None:
-    found = next(file for _, name, file in databases if name == "main")
-    return Path(os.path.realpath(found)) if found else None
+    path = next(file for _, name, file in databases if name == "main")
+    return Path(os.path.realpath(path)) if path else None
 
 
 def _lock_beside(file: Path, thread: str) -> Path:
@@ -220,7 +220,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         """Stream a run as LangGraph does, in its thread's turn.
 
         Raises:
-            SettingsError: The context is none, or a setting lies where none is read.
+            SettingsError: The context is not valid, or a setting is in a place that is not read.
             ThreadBusy: Other runs held the thread for too long.
             DataError: The thread cannot be read or saved.
         """
@@ -257,10 +257,10 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     def _turn(
         self, config: RunnableConfig | None, context: Any
     ) -> "ThreadTurn | nullcontext[None]":
-        """Return a turn on a thread; a null context without one, or where a parent's run has it."""
+        """Return a turn on a thread, or a null context without one or if a parent's run has it."""
         given: dict[str, Any] = {}
-        for one in (self.config, config):
-            given.update((one or {}).get("configurable") or {})
+        for configured in (self.config, config):
+            given.update((configured or {}).get("configurable") or {})
         thread, inside = given.get("thread_id"), given.get("checkpoint_ns")
         if not isinstance(self.checkpointer, BaseCheckpointSaver) or not thread or inside:
             return nullcontext()

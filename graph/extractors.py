@@ -69,31 +69,33 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
         span = find_quote(item.quote, chunk["text"])
         # on one line; a preposition at the end belongs to it
         verb = " ".join(item.predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
-        said = BareTriplet(readable(item.subject), typed(verb), readable(item.object))
-        if span and all(said) and _states(chunk["section"], item.quote, said):
-            triplets.append(_of_chunk(said, chunk, *span))
+        triplet = BareTriplet(readable(item.subject), typed(verb), readable(item.object))
+        if span and all(triplet) and _states(chunk["section"], item.quote, triplet):
+            triplets.append(_of_chunk(triplet, chunk, *span))
     return triplets
 
 
-def _states(section: str, quote: str, said: BareTriplet) -> bool:
-    """Return whether a quote has every telling word of both ends, but for its own provision."""
+def _states(section: str, quote: str, triplet: BareTriplet) -> bool:
+    """Return whether a quote has every content word of both ends, except its own provision's."""
     held, place = set(tokenize(quote)), set(tokenize(section))
-    ends = (set(tokenize(end)) for end in (said.subject, said.object))
+    ends = (set(tokenize(end)) for end in (triplet.subject, triplet.object))
     return all(end <= held or end <= place for end in ends)
 
 
-def _of_chunk(said: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
+def _of_chunk(triplet: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
     """Return a triplet of a chunk; the offsets are into its text."""
-    return located(said, chunk, chunk["section"], chunk["start"] + start, chunk["text"][start:end])
+    return located(
+        triplet, chunk, chunk["section"], chunk["start"] + start, chunk["text"][start:end]
+    )
 
 
 class ExtractionCache:
-    """A cache of extractions by content, so that an index made again costs nothing.
+    """A cache of extractions by content, so that making an index again costs nothing.
 
-    It is a small database beside the indexes; several processes may use it at once.
+    It is a small database beside the indexes. Several processes may use it at once.
 
     Raises:
-        DataError: It cannot be opened, or is no such database.
+        DataError: It cannot be opened, or is not such a database.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,9 +103,9 @@ class ExtractionCache:
         self.close = self._texts.close
 
     def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
-        """Return the triplets under a key, placed in a chunk of the same text; or None.
+        """Return the triplets under a key, placed in a chunk of the same text, or None.
 
-        What is no extraction of this text counts as nothing.
+        An entry that is not an extraction of this text is ignored.
 
         Raises:
             DataError: The file is damaged.
@@ -111,16 +113,16 @@ class ExtractionCache:
         held = self._texts.find(key)
         if held is None:
             return None
-        found: list[Triplet] = []
+        triplets: list[Triplet] = []
         try:
             for item in json.loads(held):
-                said = [str(item[name]) for name in ("subject", "predicate", "object")]
-                found.append(_of_chunk(BareTriplet(*said), chunk, *map(int, item["at"])))
-                if found[-1]["quote"] != item["quote"]:
+                parts = [str(item[name]) for name in ("subject", "predicate", "object")]
+                triplets.append(_of_chunk(BareTriplet(*parts), chunk, *map(int, item["at"])))
+                if triplets[-1]["quote"] != item["quote"]:
                     return None
         except (ValueError, TypeError, KeyError):
             return None
-        return found
+        return triplets
 
     def put(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
         """Store the triplets of a chunk.
@@ -177,13 +179,13 @@ class ModelExtractor:
             BudgetError: The next call would cost more than is allowed.
         """
         with closing(ExtractionCache(extractions_path())) as cache:
-            found = [triplet for chunk in chunks for triplet in self._of(chunk, cache)]
-        return [_placed(triplet, document) for triplet in found]
+            triplets = [triplet for chunk in chunks for triplet in self._of(chunk, cache)]
+        return [_placed(triplet, document) for triplet in triplets]
 
     def _of(self, chunk: Chunk, cache: ExtractionCache) -> list[Triplet]:
         key = _extraction_key(self._chat.name, chunk)
-        if (found := cache.find(key, chunk)) is not None:
-            return found
+        if (cached := cache.find(key, chunk)) is not None:
+            return cached
         triplets = waited(extract_with_model(self, chunk))
         cache.put(key, chunk, triplets)
         return triplets
@@ -206,8 +208,8 @@ def _extraction_key(model: str, chunk: Chunk) -> str:
     from lexloop import prompts
 
     prompt = prompts.load("extract_triplets", {"passage", "limit"})
-    said = "\0".join((model, prompt.system, prompt.user, chunk["text"]))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+    content = "\0".join((model, prompt.system, prompt.user, chunk["text"]))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def extractions_path() -> Path:
@@ -216,17 +218,17 @@ def extractions_path() -> Path:
 
 
 def expected_cost(
-    found: CostEstimate, settings: Settings, budget: Budget, price_embedding: float | None
+    estimate: CostEstimate, settings: Settings, budget: Budget, price_embedding: float | None
 ) -> dict[str, float | None]:
-    """Return the calls, tokens and US dollars that an indexing would take, estimated beforehand.
+    """Estimate the calls, tokens and US dollars that indexing would take.
 
-    Chunks whose extraction is cached cost nothing. The dollars are None where a price is missing.
+    Chunks whose extraction is cached cost nothing. The dollars are None if a price is missing.
     """
-    asked = found.chunks if settings.index.triplets == "model" else ()
+    asked = estimate.chunks if settings.index.triplets == "model" else ()
     new = _uncached(asked, str(settings.model.name))
     tokens = [expected_tokens(_extraction_request(chunk)) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
-    remote = found.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
+    remote = estimate.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
     model = budget.cost(tokens_in, tokens_out) if new else 0.0
     embedding = remote * (price_embedding or 0.0) / MILLION
     unpriced = model is None or (remote > 0 and price_embedding is None)

@@ -36,11 +36,11 @@ _CONTEXT_CHARS = 400
 
 @contextmanager
 def _showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
-    """Show what a model writes inside, where the request asks for that, to who runs the graph.
+    """Stream what a model writes to whoever runs the graph, if the request asks for that.
 
     Args:
-        node: Which node speaks.
-        request: What the model is asked.
+        node: The name of the node.
+        request: The request to the model.
     """
     if not request.stream:
         yield None
@@ -52,7 +52,7 @@ def _showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
     except ModelError as error:
         shown.finish(error)
         raise
-    # not where the run is cancelled: what was held back was not checked to its end
+    # not if the run is cancelled: the held-back text is not fully checked
     shown.finish()
 
 
@@ -86,7 +86,7 @@ class TokenStream:
         self._show(max(self._held.rfind(end) for end in _SENTENCE_ENDS) + 1)
 
     def finish(self, error: Exception | None = None) -> None:
-        """Show what is left when the answer is whole, or end where an error cut it short."""
+        """Show the rest of a complete answer, or end the stream after an error."""
         if self._held and not self._silenced and error is None:
             self._show(len(self._held))
         self._spoken.end(error)
@@ -109,14 +109,14 @@ class TokenStream:
 
 
 class StreamedMessage:
-    """The shown text as a chat model's run, for those who stream messages or events.
+    """The shown text as the run of a chat model, for callers who stream messages or events.
 
-    They hear of no model's own run (``lexloop.models.chat``). A message that starts over has
-    an id of its own.
+    They do not see the model's own run (``lexloop.models.chat``). A message that starts over gets a
+    new id.
 
     Args:
-        name: What the run is called.
-        config: That of the node's run.
+        name: The name of the run.
+        config: The config of the node's run.
     """
 
     def __init__(self, name: str, config: RunnableConfig) -> None:
@@ -133,7 +133,7 @@ class StreamedMessage:
         self._text = ""
 
     def say(self, text: str, restart: bool) -> None:
-        """Tell the next piece; ``restart``: what was told before is void."""
+        """Send the next piece. ``restart`` discards the pieces sent before."""
         if restart:
             self.end()
         if self._run is None:
@@ -144,7 +144,7 @@ class StreamedMessage:
         self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=piece))
 
     def end(self, error: Exception | None = None) -> None:
-        """Tell that the message is whole, or what cut it short; nothing where none began."""
+        """End the message, with an error if one cut it short. Does nothing if none began."""
         run, self._run = self._run, None
         if run is None:
             return
@@ -168,13 +168,13 @@ CONTEXT_KEY = "lexloop"
 class Node(Runnable[Any, Any]):
     """A coroutine function of the state, as LangGraph runs it for both kinds of callers.
 
-    LangGraph calls a Runnable as it is; wrapping functions for it would trace every node twice
-    and cost more than all the rest of the graph. A plain function it would call on a thread of the
-    event loop's, which callers may have filled (see ``lexloop.core.running``).
+    LangGraph calls a Runnable directly. Wrapping functions for it would trace every node twice, and
+    cost more than the rest of the graph. It would run a plain function on a thread of the event
+    loop's pool, which callers may have filled (see ``lexloop.core.running``).
 
     Args:
-        function: What it does.
-        name: Its name, where that is not the function's.
+        function: The node's function.
+        name: The node's name, if it differs from the function's.
     """
 
     def __init__(
@@ -245,15 +245,15 @@ def _spending(purse: _Purse) -> Iterator[None]:
 
 
 class _Run:
-    """One run of one node; the one place that keeps the deadline.
+    """One run of one node. It keeps the deadline.
 
-    The question's time runs while its nodes do, from when its documents are open: the first
-    question may find them not indexed yet, and a thread that is resumed opens them again. The
-    state carries the seconds that are left.
+    A question's time runs only while its nodes run, and starts when its documents are open: the
+    first question may have to index them, and a resumed thread opens them again. The state carries
+    the remaining seconds.
 
     Args:
-        name: The node's.
-        before: What earlier nodes of this question left; nothing where it begins.
+        name: The node's name.
+        before: The state left by earlier nodes of this question; empty at its beginning.
         context: What the nodes get from outside.
     """
 
@@ -267,9 +267,9 @@ class _Run:
         self._began = time.monotonic()
         allowed_s = context.settings.deadline_s
         self._left_s = before.get("seconds_left", allowed_s)
-        if (around := current_deadline()) is not None:  # that of an agent which asks
+        if (around := current_deadline()) is not None:  # the deadline of an agent that asks
             self._left_s = min(self._left_s, around.at - self._began)
-        # what stands in when the time is over may still answer what has no answer yet
+        # after the deadline, a fallback may still answer a question without an answer
         stands_in = context.settings.model.fallback and (context.fallback or context.unembedded)
         grace_s = _STAND_IN_S if stands_in and not before.get("attempts") else 0.0
         self._deadline = Deadline(self._began + self._left_s, allowed_s, grace_s)
@@ -278,7 +278,7 @@ class _Run:
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
         """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
-        with asking(self._ask), _spending(self._purse), hearing() as told:
+        with asking(self._ask), _spending(self._purse), hearing() as losses:
             while True:
                 try:
                     with within(self._deadline):
@@ -289,7 +289,7 @@ class _Run:
                     if not self._stood_in(error):
                         made = await computed(self._ended, error)
                         break
-        for loss in told:
+        for loss in losses:
             self._degrade_once(*loss)
         return {**made, **self._account(made)}
 
@@ -314,15 +314,15 @@ class _Run:
             self._reasoning.append(
                 {"attempt": attempt, "node": self._name, "text": reply.reasoning}
             )
-        for wanted, said in chat.left_out:
-            self._degrade_once(wanted, "the provider's own", said)
+        for wanted, why in chat.left_out:
+            self._degrade_once(wanted, "the provider's own", why)
         return reply
 
     def _stood_in(self, error: LexloopError) -> bool:
-        """Have what stands in for what failed do it anew; False where nothing does.
+        """Switch to a fallback for what failed, and return whether there is one.
 
-        A role whose form a model cannot keep is done by the embedded one whatever the settings say,
-        if there is no attempt yet that could be the answer.
+        If a model's reply is malformed and no attempt could be the answer yet, the embedded
+        implementation takes over even if the settings forbid a fallback.
         """
         if not isinstance(error, ModelError) or self._deadline.over:
             return False
@@ -348,7 +348,7 @@ class _Run:
         try:
             with within(ending):
                 made = end(drafted=judging)
-        except DeadlineExceeded:  # a draft that cannot be verified in time is none
+        except DeadlineExceeded:  # a draft that cannot be verified in time does not count
             made = end(drafted=False)
         if made is None:
             raise error
@@ -368,7 +368,7 @@ class _Run:
     def _lost(self, wanted: str) -> str | None:
         """Return the reason why something wanted was lost earlier in this question, if it was."""
         known = [*self._before.get("degraded", []), *self._degraded]
-        return next((one["reason"] for one in reversed(known) if one["wanted"] == wanted), None)
+        return next((loss["reason"] for loss in reversed(known) if loss["wanted"] == wanted), None)
 
     def _account(self, made: Update) -> Update:
         """Return what the question cost so far, what it lost, and what is left of its time."""

@@ -75,15 +75,15 @@ class _Shelf(LRUCache[Any, Opened]):
 
 
 class Resources:
-    """The models, collections and contexts of runs, made by their settings and cached.
+    """The models, collections and contexts of runs, constructed from settings and cached.
 
-    Safe to use from several threads: while one makes something, only those that ask for the same
-    wait. Close it when done, which lets go of the collections.
+    It is thread-safe: while one thread makes something, only threads that need the same thing wait.
+    Close it when done, which releases the collections.
 
     Args:
-        connection: Where models are reached.
-        defaults: The settings of a run that brings none.
-        progress: Told how far the opening of a corpus has come.
+        connection: The address and key of models.
+        defaults: The settings of a run without its own.
+        progress: Called with the progress of opening a corpus.
 
     ``defaults`` are kept.
     """
@@ -109,19 +109,18 @@ class Resources:
         """Return the resources that settings files and the environment ask for.
 
         Raises:
-            SettingsError: One of them holds what is no setting or no value.
+            SettingsError: One of them has an unknown setting or a value that is not allowed.
         """
         return cls(Connection.from_environment(os.environ), configured())
 
     def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
-        """Return the context of a run that brings None, ``Settings``, or a parent graph's context.
+        """Return the context of a run.
 
         Args:
-            brought: What the run brings.
-            snapshot: The day and the state of the corpus that the question is being answered
-                from; None for today's. A corpus that changes meanwhile changes the next question's
-                answer, not half of this one's, and midnight likewise; only a corpus that is no
-                longer open is read as it is now.
+            brought: The run's own context: None, ``Settings``, or a parent graph's context.
+            snapshot: The day and the state of the corpus that the question is answered from, or
+                None for today's. If the corpus or the day changes meanwhile, that affects the next
+                question only. A corpus that is no longer open is read in its present state.
 
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
@@ -133,7 +132,7 @@ class Resources:
         return self._made(settings, snapshot)
 
     def chat(self, settings: Settings) -> ChatModel | None:
-        """Return the model that the settings name; None where they name none.
+        """Return the model that the settings name, or None if they name none.
 
         Raises:
             LexloopError: It cannot be used.
@@ -191,7 +190,7 @@ class Resources:
             for key in stale:
                 self._collections.pop(key, None)
             gone = {key[1] for key in stale}
-            for key in [one for one in self._contexts if one[1].partition(" ")[2] in gone]:
+            for key in [known for known in self._contexts if known[1].partition(" ")[2] in gone]:
                 del self._contexts[key]
         if stale:
             gc.collect()  # their caches refer to them
@@ -234,7 +233,7 @@ class Resources:
             return None, [_lost("model", str(settings.model.name), error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
-        """Return the collection; where a model fails, that of its stand-in, with the loss noted."""
+        """Return the collection. If a model fails, use its fallback and note the loss."""
         try:
             return self._opened(settings.corpus, stamp, self.tools(settings, chat))
         except ModelError as error:
@@ -257,7 +256,7 @@ class Resources:
 
 
 def _stamp(corpus: str) -> str:
-    """Return the stamp of a corpus; "" where it is gone."""
+    """Return the stamp of a corpus, or "" if it is gone."""
     try:
         return corpus_stamp(corpus)
     except LexloopError:
@@ -290,13 +289,13 @@ def _build_with_fallbacks(
 def settings_of(context: Any, defaults: Settings) -> Settings:
     """Return the settings in a run's context, or the defaults.
 
-    A graph that embeds this one may have a context of its own, a mapping or any object; it passes
+    A graph that embeds this one may have its own context, a mapping or any object. It passes
     settings on under the key or attribute ``lexloop``. Its other fields are never read: a parent's
-    ``model`` is no permission to send the documents there.
+    ``model`` does not permit sending the documents there.
 
     Raises:
-        SettingsError: What lies under ``lexloop`` holds no settings, or one is outside its
-            allowed values; or settings lie under a misspelt ``lexloop``.
+        SettingsError: The value of ``lexloop`` is not settings, one of them is not allowed, or
+            ``lexloop`` is misspelt.
     """
     if isinstance(context, Settings):
         return context

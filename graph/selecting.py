@@ -11,22 +11,22 @@ from lexloop.store.naming import documents_named
 def selected(collections: Mapping[str, Settings], resources: Resources) -> dict[str, Settings]:
     """Return the settings of the collections that have documents of ``access.only``.
 
-    Each keeps the names of its own; all are returned where none are named.
+    Each keeps only the names of its own documents. If none are named, all are returned.
 
     Raises:
-        LexloopError: There is no document of a name in any, or a collection cannot be opened.
+        LexloopError: No collection has a named document, or a collection cannot be opened.
     """
-    said = next((one.access.only for one in collections.values() if one.access.only), ())
-    if not said:
+    names = next((each.access.only for each in collections.values() if each.access.only), ())
+    if not names:
         return dict(collections)
     known = {}
     for name, settings in collections.items():
         every = settings.changed(**{"access.only": (), "access.passage": None})
         view = resources.collection(every)[0].seen_by(Filters.of(every))
         known[name] = view.documents
-    found = documents_named(known, said)
+    documents = documents_named(known, names)
     return {
-        name: collections[name].changed(**{"access.only": tuple(found[name])})
+        name: collections[name].changed(**{"access.only": tuple(documents[name])})
         for name in collections
-        if name in found
+        if name in documents
     }

@@ -1,14 +1,15 @@
-"""The graphs that ``langgraph.json`` names: their callers choose settings, but nobody's engine.
+"""The graphs in ``langgraph.json``. Callers may choose settings, but not an engine.
 
-The server signs in at engines with credentials of its own; a caller who could name another engine
-would be sent them.
+The server signs in at engines with its own credentials. A caller who could name another engine
+would receive them.
 
-The server drops from a context what the graph's schema does not name, so a misspelt ``corpus``
-would be answered from the sample. It asks ``serve_graph`` and ``serve_agent`` for a graph: the one
-that runs has no schema and refuses what is no setting; the one that is shown has ``Settings``.
+The server drops names from a context that the graph's schema does not have, so a misspelt
+``corpus`` would be answered from the sample. It calls ``serve_graph`` and ``serve_agent`` for a
+graph: the one that runs has no schema and refuses unknown settings; the one that is shown has
+``Settings``.
 
 ``agent`` is over the collections of ``LEXLOOP_COLLECTIONS``, which names them as
-``lexloop ask --collections`` does; without it there is the sample alone.
+``lexloop ask --collections`` does. Without it, the sample is the only one.
 """
 
 import os
@@ -47,7 +48,7 @@ def for_callers(brought: Any, snapshot: str | None = None) -> Context:
 
 
 def _nodes(corpus: str) -> Any:
-    """Return where credentials go for a corpus; None where it is in no engine."""
+    """Return the nodes that receive credentials for a corpus, or None if it is not in an engine."""
     address = Address.parse(corpus) if is_address(corpus) else None
     return address and (address.hosts, address.tls)
 

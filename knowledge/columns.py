@@ -34,19 +34,19 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class Columns:
-    """Every triplet of an index in a stable order, repeated ones left out, and all their names.
+    """Every distinct triplet of an index in a stable order, and all names.
 
     Args:
-        names: The keys of the entities, sorted; the others are indexes into these lists.
+        names: The keys of the entities, sorted. The arrays are indexes into this and the next two.
         documents: The documents' names, sorted.
         terms: The words of names, sorted.
         numbers: The number of each triplet in its source, shape (triplets,).
         owners: The document of each triplet, shape (triplets,).
-        kinds: The place of its predicate in ``PREDICATES``; -1 for a model's own words.
+        kinds: The index of each predicate in ``PREDICATES``, or -1 for a model's own words.
         joined: Subject, object and home of each triplet, -1 for none; shape (triplets, 3).
-        aliases: A triplet, a name, and the name that it makes it stand for; shape (aliases, 3).
-        term_offsets: Where the words of each name begin in ``term_ids``, shape (names + 1,).
-        term_ids: The words of the names, those of each sorted.
+        aliases: A triplet, a name, and the name that the triplet makes it mean; shape (aliases, 3).
+        term_offsets: The start of each name's words in ``term_ids``, shape (names + 1,).
+        term_ids: The words of the names, sorted within each name.
     """
 
     names: list[str]
@@ -135,7 +135,7 @@ class _Reader:
         )
 
     def _named(self, phrase: str, row: _Row) -> int:
-        """Return the number of a phrase's name; a reference's is that of the provision it means."""
+        """Return the number of a phrase's name. A reference has that of the provision it means."""
         key = entity_key(phrase)
         if row.document in self._homes.get(key, ()):
             return self._names[provision_name(key, row.document)]
@@ -171,13 +171,13 @@ class _Reader:
     def _far(self) -> Iterator[tuple[int, int, int]]:
         """Yield what a reference means that its own document does not hold, in each other one."""
         for key in self._abroad:
-            found: dict[str, str] = {}
+            meanings: dict[str, str] = {}
             inner = key
             while inner:
                 for document in self._homes.get(inner, ()):
-                    found.setdefault(document, inner)
+                    meanings.setdefault(document, inner)
                 inner = outer_key(inner)
-            for document, held in found.items():
+            for document, held in meanings.items():
                 first = self._homes[held][document]
                 yield first, self._names[key], self._names[provision_name(held, document)]
 
@@ -192,7 +192,7 @@ def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:
     held = [{*name.partition("\n")[0].split(" ")} for name in names]
     terms = sorted(set().union(*held))
     numbers = {term: number for number, term in enumerate(terms)}
-    ids = [sorted(numbers[term] for term in found) for found in held]
+    ids = [sorted(numbers[term] for term in words) for words in held]
     offsets = np.cumsum([0, *map(len, ids)])
     return terms, offsets.astype(np.int32), _ints([*chain.from_iterable(ids)])
 
@@ -215,10 +215,10 @@ class Incidence:
         count = len(columns.names)
         self.meant = _meant(columns, visible)
         self.joined: Ints = self.meant[columns.joined]
-        said = columns.joined[visible]
+        visible_ids = columns.joined[visible]
         self.named = np.zeros(count, dtype=np.bool_)
-        """Which names a visible triplet holds, whatever they stand for."""
-        self.named[said[said >= 0]] = True
+        """Which names occur in a visible triplet, including aliases."""
+        self.named[visible_ids[visible_ids >= 0]] = True
         shown = np.flatnonzero(visible)
         triplets = np.repeat(shown, 3)
         entities = self.joined[shown].ravel()
@@ -251,9 +251,9 @@ class Incidence:
         self, shown: NDArray[np.integer[Any]], kind: int, by: int, what: int, count: int
     ) -> tuple[Ints, Ints]:
         """Return one side of the triplets of a kind, grouped by another."""
-        found = self.joined[shown[self.kinds[shown] == kind]]
-        found = found[(found[:, by] >= 0) & (found[:, what] >= 0)]
-        return _grouped(found[:, what], found[:, by], count)
+        rows = self.joined[shown[self.kinds[shown] == kind]]
+        rows = rows[(rows[:, by] >= 0) & (rows[:, what] >= 0)]
+        return _grouped(rows[:, what], rows[:, by], count)
 
     def defining(self, term: int) -> list[int]:
         """Return the provisions that define a term."""
@@ -287,12 +287,12 @@ class Incidence:
     def joined_by(self, triplet: int) -> list[int]:
         """Return the entities of a triplet, its object's first."""
         subject, target, home = self.joined[triplet].tolist()
-        return [one for one in dict.fromkeys((target, subject, home)) if one >= 0]
+        return [entity for entity in dict.fromkeys((target, subject, home)) if entity >= 0]
 
 
 def _run(values: Ints, offsets: Ints, owner: int) -> list[int]:
-    found: list[int] = values[offsets[owner] : offsets[owner + 1]].tolist()
-    return found
+    own: list[int] = values[offsets[owner] : offsets[owner + 1]].tolist()
+    return own
 
 
 def _meant(columns: Columns, visible: Mask) -> Ints:
@@ -301,10 +301,10 @@ def _meant(columns: Columns, visible: Mask) -> Ints:
     The last one is -1, which -1 stands for.
     """
     meant = np.append(np.arange(len(columns.names), dtype=np.int32), np.int32(-1))
-    said: dict[int, set[int]] = {}
+    meanings: dict[int, set[int]] = {}
     for _, name, other in columns.aliases[visible[columns.aliases[:, 0]]].tolist():
-        said.setdefault(name, set()).add(other)
-    for name, others in said.items():
+        meanings.setdefault(name, set()).add(other)
+    for name, others in meanings.items():
         if len(others) == 1:
             meant[name] = others.pop()
     return meant
@@ -313,7 +313,7 @@ def _meant(columns: Columns, visible: Mask) -> Ints:
 def _grouped(
     values: NDArray[np.integer[Any]], owners: NDArray[np.integer[Any]], count: int
 ) -> tuple[Ints, Ints]:
-    """Return the values by owner, those of each in their order, and where each owner's begin."""
+    """Return the values grouped by owner, in their order, and the start of each owner's values."""
     order = np.argsort(owners, kind="stable")
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return values[order].astype(np.int32), np.concatenate(([0], ends)).astype(np.int32)

@@ -42,7 +42,7 @@ _LABEL_WORD = re.compile(r"[^\W_]+(?:[.\-][^\W_]+)*")
 _CITING_CHARS = 60
 _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", "append", "sched",
           "recit", "table", ".s.c", ".f.r", "usc", "cfr")  # fmt: skip
-"""Fragments of which one is in every reference; testing them first saves most of the time."""
+"""Every reference contains one of these. Testing for them first saves most of the time."""
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
@@ -60,8 +60,8 @@ def cites(phrase: str) -> bool:
     lowered = phrase.lower()
     if not any(kind in lowered for kind in _KINDS):
         return False
-    found = cited(phrase[:_CITING_CHARS])
-    return found is not None and not phrase[: found.start].strip()
+    reference = cited(phrase[:_CITING_CHARS])
+    return reference is not None and not phrase[: reference.start].strip()
 
 
 @lru_cache(maxsize=1 << 14)
@@ -73,12 +73,14 @@ def entity_key(phrase: str) -> str:
     """
     phrase = folded(phrase)
     if not cites(phrase):
-        said = words(phrase)
-        return " ".join(stem for word in said for stem in tokenize(word)[:1]) or " ".join(said)
+        label_words = words(phrase)
+        return " ".join(stem for word in label_words for stem in tokenize(word)[:1]) or " ".join(
+            label_words
+        )
     for written, plain in _ABBREVIATED:
         phrase = written.sub(plain, phrase)
-    said = _LABEL_WORD.findall(phrase.replace("–", "-").lower())
-    return " ".join((tokenize(word)[:1] or [word])[0] for word in said)
+    label_words = _LABEL_WORD.findall(phrase.replace("–", "-").lower())
+    return " ".join((tokenize(word)[:1] or [word])[0] for word in label_words)
 
 
 def reference_key(reference: str) -> tuple[str, bool]:
@@ -86,10 +88,12 @@ def reference_key(reference: str) -> tuple[str, bool]:
 
     A plain number of another act names no provision of a document that has one of that number.
     """
-    found = cited(reference)
-    if found is None or ((found.act or found.code) and not COMPOUND.search(found.number)):
+    citation = cited(reference)
+    if citation is None or (
+        (citation.act or citation.code) and not COMPOUND.search(citation.number)
+    ):
         return entity_key(reference), False
-    return entity_key(f"{found.kind} {found.number.replace('|', ' ')}"), True
+    return entity_key(f"{citation.kind} {citation.number.replace('|', ' ')}"), True
 
 
 def outer_key(key: str) -> str:
@@ -108,9 +112,9 @@ class Target(NamedTuple):
     """The target of a reference.
 
     Args:
-        start: Where they begin in the text that refers.
-        end: Where they end.
-        name: The label of a provision of the same document, or how another is called.
+        start: The start of the reference in the text.
+        end: The end of the reference.
+        name: The label of a provision of the same document, or the name of another document.
         own: Whether it is a provision of the same document.
     """
 
@@ -140,13 +144,13 @@ class References:
         acts = [
             m for m in islice(ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading
         ]
-        found = [Target(m.start(), m.end(), _line(m.group()), own=False) for m in acts]
+        targets = [Target(m.start(), m.end(), _line(m.group()), own=False) for m in acts]
         taken = [m.span() for m in ACTS.finditer(body)] if acts else []
         within = acts[0].group() if changing and acts else ""
         for reference in find_references(body):
             if not any(start <= reference.start < end for start, end in taken):
-                found += self._targets(body, reference, place, changing, within)
-        return sorted(found[:_MOST], key=lambda target: target.start)
+                targets += self._targets(body, reference, place, changing, within)
+        return sorted(targets[:_MOST], key=lambda target: target.start)
 
     def _targets(
         self, body: str, reference: Reference, place: int, changing: bool, within: str
@@ -157,28 +161,28 @@ class References:
         foreign = bool(code) or bool(act and act.split()[0] not in self._own)
         if act and (changing or _AMENDED.match(body, end)):
             foreign = foreign or term_set(act) != self._titled
-        said = _line(body[reference.start : reference.end])
-        if not foreign or COMPOUND.search(said):
-            found = self._tree.find(reference, place)
-            for label in dict.fromkeys(self._tree.units[p].label for p in found):
+        phrase = _line(body[reference.start : reference.end])
+        if not foreign or COMPOUND.search(phrase):
+            places = self._tree.find(reference, place)
+            for label in dict.fromkeys(self._tree.units[p].label for p in places):
                 yield Target(reference.start, reference.end, label, own=True)
-            if found or reference.itself:
+            if places or reference.itself:
                 return
-        kind = KIND.search(said)
+        kind = KIND.search(phrase)
         if not reference.steps[0].key or not (kind or code):
             return  # "paragraph 2" of nothing named
-        whole = _named(said, reference.steps, kind.group() if kind else "")
+        whole = _named(phrase, reference.steps, kind.group() if kind else "")
         if start < reference.start:
             whole = f"{code} {whole}"
         yield Target(start, end, _line(whole + body[reference.end : end] + behind), own=False)
 
 
-def _named(said: str, steps: tuple[Step, ...], kind: str) -> str:
+def _named(phrase: str, steps: tuple[Step, ...], kind: str) -> str:
     """Return a reference to one number, in the singular: of "Rules 3.2 and 3.4" the second."""
-    if not re.search(r",|\s(?:and|or|to)\s", said):
-        return re.sub(r"^§+\s*", "§ ", KIND.sub(lambda m: _singular(m.group()), said, count=1))
+    if not re.search(r",|\s(?:and|or|to)\s", phrase):
+        return re.sub(r"^§+\s*", "§ ", KIND.sub(lambda m: _singular(m.group()), phrase, count=1))
     number = steps[0].number
-    written = re.search(re.escape(number), said, re.IGNORECASE)
+    written = re.search(re.escape(number), phrase, re.IGNORECASE)
     subs = "".join(f"({step.number})" for step in steps[1:])
     return f"{_singular(kind)} {written.group() if written else number}{subs}"
 
@@ -284,7 +288,7 @@ def reading(predicate: str) -> str:
 
 
 def typed(predicate: str) -> str:
-    """Return the name of a relation for a model's words, where they are one of ours."""
+    """Return our name of a relation for a model's words, or the words if there is none."""
     verb = " ".join(predicate.lower().replace("_", " ").split())
     name = _NAMES.get(verb, verb.replace(" ", "_"))
     return name if name in PREDICATES or name in _READINGS else predicate
@@ -303,24 +307,24 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
     starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
     seen: set[tuple[int, str, BareTriplet]] = set()
-    for start, end, label, said in sorted(_Reader(document).read()):
+    for start, end, label, triplet in sorted(_Reader(document).read()):
         place = bisect_right(starts, start) - 1
-        if place < 0 or not (said.subject and said.object) or (place, label, said) in seen:
+        if place < 0 or not (triplet.subject and triplet.object) or (place, label, triplet) in seen:
             continue
-        seen.add((place, label, said))
+        seen.add((place, label, triplet))
         quote = document.text[start : min(end, chunks[place]["end"])].rstrip()
         if quote:
-            triplets.append(located(said, chunks[place], label, start, quote))
+            triplets.append(located(triplet, chunks[place], label, start, quote))
             triplets[-1]["page"] = document.page_at(start)
     return triplets
 
 
-def located(said: BareTriplet, chunk: Chunk, section: str, start: int, quote: str) -> Triplet:
+def located(triplet: BareTriplet, chunk: Chunk, section: str, start: int, quote: str) -> Triplet:
     """Return a triplet with its source; ``start`` is an offset into the document."""
     return {
-        "subject": said.subject,
-        "predicate": said.predicate,
-        "object": said.object,
+        "subject": triplet.subject,
+        "predicate": triplet.predicate,
+        "object": triplet.object,
         "chunk_id": chunk["id"],
         "document": chunk["document"],
         "section": section,
@@ -332,7 +336,7 @@ def located(said: BareTriplet, chunk: Chunk, section: str, start: int, quote: st
 
 
 _Located = tuple[int, int, str, BareTriplet]
-"""A relation with where it begins and ends, and the label of that place."""
+"""A relation with its start and end, and the label of that place."""
 
 
 class _Reader:
@@ -363,7 +367,7 @@ class _Reader:
         own = min(tree.own_end(place), unit.start + _QUOTED)
         end = unit.body if unit.heading and unit.start < unit.body else max(own, unit.start + 1)
         heading = readable(unit.heading)
-        said = [BareTriplet(unit.label, "part_of", whole)]
+        triplets = [BareTriplet(unit.label, "part_of", whole)]
         if unit.kind == "definition":
             term, *others = _forms(unit.heading)
             end = unit.end
@@ -371,12 +375,12 @@ class _Reader:
             if short := _SHORT.match(meaning):
                 others.append(short["form"])
                 meaning = meaning[short.end() :]
-            said.append(BareTriplet(term, "defines", readable(meaning)))
-            said += [BareTriplet(other, "alias_of", term) for other in others]
+            triplets.append(BareTriplet(term, "defines", readable(meaning)))
+            triplets += [BareTriplet(other, "alias_of", term) for other in others]
         elif heading and heading != unit.label:
-            said.append(BareTriplet(unit.label, "concerns", heading))
-        for one in said:
-            yield unit.start, end, unit.label, one
+            triplets.append(BareTriplet(unit.label, "concerns", heading))
+        for triplet in triplets:
+            yield unit.start, end, unit.label, triplet
 
     def _uses(self, place: int) -> Iterator[_Located]:
         """Yield the terms in a unit's own words that are defined elsewhere in the document."""
@@ -417,8 +421,8 @@ def _forms(heading: str) -> list[str]:
 def _meaning(body: str, term: str) -> str:
     """Return the words that define a term, without the term and its verb in front of them."""
     named = rf"\W*(?:(?:the|an?)\s)?(?:(?:term|word|expression)\s)?\W*{re.escape(term)}\b\W*"
-    said = re.match(rf"(?:{named}){{1,3}}{_MEANS}", body, re.IGNORECASE)
-    return body[said.end() :] if said else body
+    match = re.match(rf"(?:{named}){{1,3}}{_MEANS}", body, re.IGNORECASE)
+    return body[match.end() :] if match else body
 
 
 def _kind(body: str, target: Target, changing: bool) -> Predicate:
@@ -459,7 +463,7 @@ class _Terms:
             found.sort(key=lambda one: -len(one[0]))
 
     def used(self, text: str) -> Iterator[tuple[str, int, int]]:
-        """Yield each term in a text once, with where it first stands."""
+        """Yield each term in a text once, with its first position."""
         if not self._by_first:
             return
         spans = ((m, tokenize(m.group())) for m in _WORD.finditer(text))

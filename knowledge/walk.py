@@ -60,9 +60,9 @@ class Asked:
         self._homes: dict[int, float] = {}
         for seed, weight in seeds.items():
             known = weight * float(graph.specificity[seed])
-            found = graph.triplets_at(seed)[:_REACH]
+            triplets = graph.triplets_at(seed)[:_REACH]
             for triplet, home in zip(
-                found.tolist(), graph.joined[found, HOME].tolist(), strict=True
+                triplets.tolist(), graph.joined[triplets, HOME].tolist(), strict=True
             ):
                 self.triplets[triplet] = max(known, self.triplets.get(triplet, 0.0))
                 self._homes[home] = max(known, self._homes.get(home, 0.0))
@@ -110,18 +110,18 @@ def best_paths(
 
     for seed, weight in sorted(seeds.items()):
         go_on(PartialPath(-weight, (), (seed,)), 1.0)
-    found: list[PartialPath] = []
-    while queue and len(found) < most:
-        found.append(heapq.heappop(queue))
-        if len(found[-1].triplets) < length:
-            go_on(found[-1], _DECAY)
-    return found
+    paths: list[PartialPath] = []
+    while queue and len(paths) < most:
+        paths.append(heapq.heappop(queue))
+        if len(paths[-1].triplets) < length:
+            go_on(paths[-1], _DECAY)
+    return paths
 
 
 class _Around:
-    """What a walk has come to of the graph, as networkx holds it.
+    """The part of the graph that a walk has reached, as a networkx graph.
 
-    The arrays hold the whole; edges are read from them where the walk arrives, and once.
+    The arrays hold the whole graph. Edges are read from them once, when the walk arrives.
 
     Args:
         parts: Whether a provision leads to its parts and to its whole.
@@ -135,7 +135,7 @@ class _Around:
         self._left: set[int] = set()
 
     def steps(self, entity: int) -> Iterable[tuple[int, int, int, float]]:
-        """Return the edges from an entity: it, where it leads, the triplet, and its share."""
+        """Return the edges from an entity: source, target, triplet and share."""
         if entity not in self._left:
             self._left.add(entity)
             self._held.add_node(entity)
@@ -146,7 +146,7 @@ class _Around:
         return edges
 
     def _read(self, entity: int) -> Iterator[tuple[int, int, int, dict[str, float]]]:
-        """Yield the edges; who uses a term is led to where it is defined."""
+        """Yield the edges. A provision that uses a term leads to the term's definition."""
         graph = self._graph
         near = graph.near_to(entity)
         rows, kinds = graph.joined[near].tolist(), graph.kinds[near].tolist()
@@ -154,8 +154,8 @@ class _Around:
             if kind == PART_OF and not self._parts:
                 continue
             share = {"share": float(SHARES[kind, int(entity == target)])}
-            found = dict.fromkeys((target, subject, home))
-            ends = [one for one in found if one not in (entity, -1)]
+            entities = dict.fromkeys((target, subject, home))
+            ends = [other for other in entities if other not in (entity, -1)]
             if entity != target and kind == USES:
                 ends += [home for home in graph.defining(target) if home != entity]
             yield from ((entity, end, triplet, share) for end in ends)
@@ -210,21 +210,21 @@ def handed_on(
 
 def stated(graph: Incidence, provision: int, asked: Asked) -> list[int]:
     """Return the triplets of a provision and its parts, those nearest to the question first."""
-    found: list[int] = []
+    triplets: list[int] = []
     ring = [provision]
-    while ring and len(found) < _REACH:
-        found += [t for part in ring for t in graph.held_by(part).tolist()]
+    while ring and len(triplets) < _REACH:
+        triplets += [t for part in ring for t in graph.held_by(part).tolist()]
         ring = [part for whole in ring for part in graph.parts_of(whole)]
-    return sorted(found[:_REACH], key=lambda triplet: -asked.triplets.get(triplet, 0.0))
+    return sorted(triplets[:_REACH], key=lambda triplet: -asked.triplets.get(triplet, 0.0))
 
 
 def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
     """Return triplets up to ``depth`` entities away, each with the entity passed.
 
-    The nearest come first and, around one entity, the most telling. Those that a walk would not
-    follow are taken only where nothing further off is looked for.
+    The nearest come first and, around one entity, the most informative. Triplets that a walk would
+    not follow are included only at the last step.
     """
-    found: dict[int, int] = {}
+    nearest: dict[int, int] = {}
     seen = {entity}
     ring = [entity]
     for _ in range(depth):
@@ -232,14 +232,14 @@ def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> di
         for leave in ring:
             rest = graph.triplets_at(leave).tolist() if depth == 1 else []
             for triplet in dict.fromkeys((*graph.near_to(leave), *rest)):
-                if len(found) >= limit:
-                    return found
-                if triplet not in found:
-                    found[triplet] = leave
+                if len(nearest) >= limit:
+                    return nearest
+                if triplet not in nearest:
+                    nearest[triplet] = leave
                     ends.update(dict.fromkeys(graph.joined_by(triplet)))
         ring = [end for end in ends if end not in seen]
         seen.update(ring)
-    return found
+    return nearest
 
 
 class EntityIndex:

@@ -1,9 +1,9 @@
-"""The chat model: one deadline, one count of attempts, and replies that are checked.
+"""The chat model, with one deadline, one count of attempts, and checked replies.
 
-The deadline holds whatever the host does: a reply that never begins, one that drips, or a
-``Retry-After`` beyond it. Reasoning models think before they answer: some providers send that
-apart; local models write it into the reply between tags, of which a chat template may have written
-the opening one already.
+The deadline holds even if a reply never begins, arrives drop by drop, or the host's ``Retry-After``
+is later. Reasoning models think before they answer. Some providers send this separately; local
+models write it into the reply between tags, and the chat template may already have written the
+opening tag.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ def asking(terms: Terms) -> Iterator[None]:
 
 
 def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | None":
-    """Return the model that a step runs on, or None; ``auto`` takes one if there is one.
+    """Return the model that a step runs on, or None. ``auto`` uses the model if there is one.
 
     Raises:
         SettingsError: The step is set to the model and there is none.
@@ -93,11 +93,11 @@ def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | N
 
 
 def connect(settings: Settings, connection: Connection) -> "ChatModel":
-    """Return the chat model that the settings name; nothing is sent yet.
+    """Return the chat model that the settings name. Nothing is sent yet.
 
     Raises:
         SettingsError: The model string, its provider or the address cannot be used.
-        ModelAuthError: There is no key to call it with.
+        ModelAuthError: There is no key for it.
         DataError: The folder of a local model cannot be used.
     """
     return ChatModel(client(settings, connection), settings)
@@ -129,9 +129,9 @@ class ChatModel:
         settings: For the parameters, ``model.attempts`` and, in messages, ``deadline_s``.
 
     Raises:
-        SettingsError: A parameter is set that the model's provider has no place for.
+        SettingsError: A parameter is set that the model's provider does not support.
 
-    ``name`` is the model string and ``host`` the one host to which text is sent.
+    ``name`` is the model string and ``host`` the only host that receives text.
     """
 
     def __init__(self, client: Client, settings: Settings) -> None:
@@ -151,14 +151,14 @@ class ChatModel:
 
     @property
     def streams(self) -> bool:
-        """True where a reply that is shown comes in pieces."""
+        """True if a reply that is shown comes in pieces."""
         return self._client.marks_ends
 
     async def window(self, deadline: float) -> int | None:
-        """Return the tokens of a prompt and its reply together; None where nobody says.
+        """Return the maximum tokens of a prompt and its reply together, or None if unknown.
 
         Raises:
-            DeadlineExceeded: ``deadline``, on ``time.monotonic``, came first.
+            DeadlineExceeded: ``deadline``, on ``time.monotonic``, has passed.
         """
         from lexloop.models.window import window_of
 
@@ -198,7 +198,7 @@ class ChatModel:
         return await in_time(lambda: self._fitted(call), deadline, late)
 
     async def _fitted(self, call: _Call) -> ChatReply:
-        """Return the reply, to less of the data where the model cannot read all of it."""
+        """Return the reply, leaving out data if the model cannot read all of it."""
         shorter = call.request.shorter
         for share in _SHARES:
             try:
@@ -211,7 +211,7 @@ class ChatModel:
         return await self._answer(call)
 
     async def _answer(self, call: _Call) -> ChatReply:
-        """Return the reply, parsed where the request has a schema, after one repair at most."""
+        """Return the reply, after at most one repair, and parsed if the request has a schema."""
         request = call.request
         messages: Messages = [("system", request.system), ("user", request.user)]
         reply = await self._reply(call, [*request.turns] or messages)
@@ -252,7 +252,7 @@ class ChatModel:
         return await tries(self._attempt, call, messages)
 
     async def _attempt(self, call: _Call, messages: Messages) -> ChatReply:
-        """Make one attempt; where the host refuses a parameter, at once another without it."""
+        """Make one attempt. If the host refuses a parameter, try again at once without it."""
         while True:
             _heed_cancellation()
             try:
@@ -318,7 +318,7 @@ class ChatModel:
         except Exception as error:
             if reason := oversized(error):
                 raise self._too_long(reason) from error
-            # Providers' exceptions have no base class in common; every one is passed on, typed.
+            # Providers' exceptions share no base class; each is raised again with a type of ours.
             raise failed_call(error, self._client) from error
 
     def _too_long(self, reason: Oversized) -> FailedAttempt:
@@ -339,12 +339,12 @@ def passes_on(handler: "BaseCallbackHandler") -> bool:
 
 
 def _in_private(callbacks: "Callbacks") -> "Callbacks":
-    """Return the callbacks of a run without those that pass on what they hear.
+    """Return the callbacks of a run without those that forward prompts and replies.
 
-    ``stream_mode="messages"``, ``astream_events`` and ``astream_log`` pass on what a chat model is
-    told and says before anything could check it; the caller of the graph gets the checked answer
-    instead (``lexloop.graph.node``). Tracers, counters of tokens and callbacks of the process's
-    own hear of the call itself.
+    ``stream_mode="messages"``, ``astream_events`` and ``astream_log`` would forward a model's
+    prompt and its reply before anything has checked it. The caller of the graph gets the checked
+    answer instead (``lexloop.graph.node``). Tracers, token counters and the process's own callbacks
+    still receive the call.
     """
     if callbacks is None or isinstance(callbacks, list):
         return [handler for handler in callbacks or [] if not passes_on(handler)]
@@ -438,16 +438,16 @@ class Thinking:
         return "".join(self._text[before:]), before == 0
 
     def apart(self, piece: "AIMessage") -> int:
-        """Add the reasoning that a provider sends beside the text; return its characters."""
+        """Add the reasoning that a provider sends separately, and return its length."""
         if isinstance(piece.content, str) and not piece.additional_kwargs:
             return 0  # nearly every piece: reading content blocks costs more than all the rest
-        said = [
+        thoughts = [
             block.get("reasoning") or ""
             for block in piece.content_blocks
             if block["type"] == "reasoning"
         ]
-        self._reasoning += said
-        return sum(map(len, said))
+        self._reasoning += thoughts
+        return sum(map(len, thoughts))
 
     def _close(self) -> None:
         if not self._inside:
@@ -456,18 +456,18 @@ class Thinking:
         self.unopened = self.unopened or self._supposed or not self._inside
         self._inside = self._supposed = False
 
-    def _take(self, said: str) -> None:
+    def _take(self, piece: str) -> None:
         if self._inside:
-            self._reasoning.append(said)
+            self._reasoning.append(piece)
             return
         if not self._text:
-            said = said.lstrip()
-        if said:
-            self._text.append(said)
+            piece = piece.lstrip()
+        if piece:
+            self._text.append(piece)
 
 
 def _tag_begins(text: str) -> int:
-    """Return where the end of ``text`` may begin a tag; its length where it cannot."""
+    """Return the offset at which the end of ``text`` may begin a tag, or its length if none."""
     at = text.rfind("<")
     tail = text[at:].lower()
     return at if at >= 0 and any(tag.startswith(tail) for tag in _TAGS) else len(text)
@@ -508,7 +508,7 @@ class Received:
         return self.thinking.add(piece.text)
 
     def checked(self) -> str:
-        """Return the reply's text, or its function call's arguments where it has no text.
+        """Return the reply's text, or the arguments of its function call if it has no text.
 
         Raises:
             FailedAttempt: The reply was cut off, withheld, or empty.

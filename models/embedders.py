@@ -62,7 +62,7 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 
     Raises:
         DataError: A local model is missing or damaged.
-        SettingsError: The setting names no known kind.
+        SettingsError: The kind of model is unknown.
         ModelAuthError: There is no key for the model's host.
     """
     kind, _, model = name.partition(":")
@@ -89,15 +89,15 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 class SentenceTransformerEmbedder:
     """A sentence-transformers model from a local folder or hub id.
 
-    Words that the model sets before questions and documents are set there, by ``embed`` and
-    ``encode``. Its name holds a hash of the folder's weights and settings, or the hub's commit,
-    so that an index made with other weights of the same name is told apart.
+    ``embed`` and ``encode`` prepend the model's own prefixes for questions and documents. The name
+    contains a hash of the folder's weights and settings, or the hub's commit, so that an index made
+    with other weights of the same name is recognised.
 
     Args:
         model: The folder or id.
 
     Raises:
-        DataError: It cannot be loaded.
+        DataError: The model cannot be loaded.
     """
 
     def __init__(self, model: str) -> None:
@@ -164,7 +164,7 @@ _AGAIN = "Try again, or set embedder='embedded'."
 
 
 class OpenAIEmbedder:
-    """An embedding model of OpenAI or of a host that is compatible with it.
+    """An embedding model of OpenAI or of a compatible host.
 
     Raises:
         ModelAuthError: There is no key, or it was refused.
@@ -203,8 +203,7 @@ class OpenAIEmbedder:
     def embed(self, texts: list[str]) -> Vectors:
         """See ``Embedder.embed``; makes one attempt.
 
-        It ends with the deadline of the question that is being answered, and after 30 s where
-        there is none.
+        It ends with the deadline of the current question, or after 30 s if there is none.
         """
         refuse_broken(texts)
         if not texts:
@@ -256,13 +255,13 @@ class OpenAIEmbedder:
         except (OpenAIError, Oversized) as error:
             raise self._failed(error) from error
         except (ValueError, TypeError, AttributeError) as error:
-            # what a host sent that is no reply at all can be one the next time
+            # a malformed response may be a valid reply the next time
             failed = self._unavailable(f"failed: {type(error).__name__}.")
             raise FailedAttempt(failed, retry=True, cause=error) from error
         if not self._usable(rows, len(texts)):
-            said = f"gave {rows.shape} for {len(texts)} texts, or numbers that are none."
+            problem = f"gave {rows.shape} for {len(texts)} texts, or numbers that are none."
             again = self.dimension in (0, *rows.shape[1:])
-            raise FailedAttempt(self._unavailable(said), retry=again)
+            raise FailedAttempt(self._unavailable(problem), retry=again)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         unit: Vectors = rows / np.maximum(norms, 1e-9)
         return unit
@@ -280,8 +279,8 @@ class OpenAIEmbedder:
             what = f"The reply of the embedder {name} was not read to its end: {reason}."
             return FailedAttempt(ModelReplyError(what, _AGAIN), cause=reason)
         status = status_of(error)
-        said = f"{type(error).__name__}{f' ({status})' if status else ''}"
-        failed: ModelError = self._unavailable(f"failed: {said}.")
+        problem = f"{type(error).__name__}{f' ({status})' if status else ''}"
+        failed: ModelError = self._unavailable(f"failed: {problem}.")
         if status in (401, 403):
             failed = ModelAuthError(f"{name} was refused: the key is not valid.", "Check the key.")
         return FailedAttempt(

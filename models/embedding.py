@@ -1,10 +1,10 @@
-"""The protocols of embedding models, and what these share.
+"""The protocols of embedding models, and their shared functions.
 
-Token vectors are stored small: 128 dimensions of MiniLM's 384, a byte each. The projection is
-fixed, so that an index may be brought up part by part; it was fitted to words of the model's own
-vocabulary and to no text, so that it suits one law as well as another.
+Token vectors are stored small: 128 dimensions of MiniLM's 384, one byte each. The projection is
+fixed, so that parts of an index can be updated. It was fitted to the words of the model's
+vocabulary and not to any text, so that it suits all laws alike.
 
-Encoding in bulk by torch is in bfloat16 where the processor multiplies it itself.
+Bulk encoding with torch uses bfloat16 if the processor supports it.
 """
 
 import os
@@ -49,35 +49,34 @@ class Embedder(Protocol):
     window: int
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Return unit vectors, shape (len(texts), dimension); longer texts are cut.
+        """Return unit vectors, shape (len(texts), dimension). Texts that are too long are cut.
 
-        For a question and what stands beside it: a few texts, with the least delay.
+        Use it for a few texts, such as a question, with the least delay.
 
         Raises:
             InputError: A text is not valid Unicode.
-            ModelError: The model's host gave no vectors.
-            DeadlineExceeded: The question that is being answered has run out of time.
+            ModelError: The model's host returned no vectors.
+            DeadlineExceeded: The current question has run out of time.
         """
         ...
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """Return the same vectors in half precision, for many texts at the highest rate.
+        """Return vectors in half precision, for many texts at the highest rate.
 
-        Their cosine to the vectors of ``embed`` is at least 0.999, but for a model that reads
-        questions and documents in ways of their own, which takes these for documents. The same
-        texts on the same machine give the same vectors. Whatever the number of texts, no more is
-        held in memory than the result and one batch.
+        Their cosine with the vectors of ``embed`` is at least 0.999, unless the model treats
+        questions and documents differently; then the texts are treated as documents. The same texts
+        on the same machine give the same vectors. Memory holds only the result and one batch.
 
         Args:
-            texts: In any order; sorting by length happens inside.
-            progress: Called after each batch; the last call says that all texts are done.
+            texts: The texts, in any order; they are sorted by length inside.
+            progress: Called after each batch. The last call reports that all texts are done.
 
         Returns:
             Vectors of shape (len(texts), dimension), in the order of the texts.
 
         Raises:
             InputError: A text is not valid Unicode.
-            ModelError: The model's host gave no vectors.
+            ModelError: The model's host returned no vectors.
         """
         ...
 
@@ -91,7 +90,7 @@ class Embedder(Protocol):
 
 
 Spans = tuple[tuple[int, int], ...]
-"""Places in a text, half-open, in characters; none of them empty."""
+"""Non-empty, half-open spans of a text, in characters."""
 
 
 class Encoded(NamedTuple):
@@ -183,12 +182,12 @@ def usable_processors() -> int:
 
 
 def usable_threads() -> int:
-    """Return the number of processors that this process is to keep busy.
+    """Return the number of processors that this process should use.
 
-    ``OMP_NUM_THREADS`` says fewer where others share the machine, as tasks of Ray do.
+    ``OMP_NUM_THREADS`` lowers it if others share the machine, as tasks of Ray do.
     """
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    most = int(told) if told.isascii() and told.isdecimal() else 0
+    variable = os.environ.get("OMP_NUM_THREADS", "")
+    most = int(variable) if variable.isascii() and variable.isdecimal() else 0
     return min(most or usable_processors(), usable_processors())
 
 

@@ -33,7 +33,7 @@ MODULES, ABOUT = "modules.json", "config_sentence_transformers.json"
 HASH_LENGTH = 12
 _IDENTIFYING = frozenset({".json", ".safetensors", ".txt"})
 _PICKLES = "pytorch_model*.bin"
-"""What sentence-transformers would read in place of safetensors."""
+"""The files that sentence-transformers would read instead of safetensors."""
 _FAULTS = (OSError, ValueError, LookupError, TypeError, RuntimeError, ImportError, AttributeError)
 _LATE = frozenset({"ColBERT", "MultiVectorEncoder"})
 _AT_ONCE = 32
@@ -41,37 +41,37 @@ _ROOM = 8
 
 
 def is_late(folder: Path) -> bool:
-    """Return whether a folder's encoder gives vectors of tokens and none of the whole text.
+    """Return whether a folder's encoder gives token vectors only, and no vector of the whole text.
 
     Raises:
-        DataError: What says so is no JSON.
+        DataError: The file that says so is not JSON.
     """
-    told = _told(folder / ABOUT)
-    return told.get("model_type") in _LATE or "query_prefix" in told
+    about = _told(folder / ABOUT)
+    return about.get("model_type") in _LATE or "query_prefix" in about
 
 
 def asked_with(folder: Path) -> bool:
     """Return whether a folder names words to stand before questions or documents."""
-    told = _told(folder / ABOUT)
-    return any((told.get("prompts") or {}).values())
+    about = _told(folder / ABOUT)
+    return any((about.get("prompts") or {}).values())
 
 
 def open_encoder(name: str, device: str | None = None, late: bool | None = None) -> Any:
-    """Return the model of a folder, or of a hub id, as sentence-transformers has it.
+    """Load the model of a folder or hub id with sentence-transformers.
 
     A folder is read without a network.
 
     Args:
         name: The folder or id.
-        device: ``cpu`` or ``cuda``; None for the GPU where there is one.
-        late: Whether it is to give vectors of tokens; None as the folder says. One that gave
-            sentence vectors gets a projection of its tokens' that is random.
+        device: ``cpu`` or ``cuda``, or None for the GPU if there is one.
+        late: Whether it should give token vectors, or None to follow the folder. A model for
+            sentence vectors gets a random projection of its tokens.
 
     Returns:
-        A ``SentenceTransformer``, or a ``MultiVectorEncoder`` where it is late.
+        A ``SentenceTransformer``, or a ``MultiVectorEncoder`` for token vectors.
 
     Raises:
-        DataError: It is no such model, or its weights are not safetensors.
+        DataError: It is not such a model, or its weights are not safetensors.
     """
     from safetensors import SafetensorError
 
@@ -118,7 +118,7 @@ def check_weights(folder: Path) -> None:
 
 
 def folder_hash(folder: Path) -> str:
-    """Return the SHA-256 over names and contents of the weights and the settings beside them."""
+    """Return the SHA-256 over the names and contents of a folder's weights and settings."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _IDENTIFYING and path.is_file():
@@ -131,10 +131,10 @@ def _told(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        told = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except ValueError as error:
         raise DataError(f"{path} is no JSON: {error}.", "Copy the folder again.") from error
-    return told if isinstance(told, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def tokens_of(model: Any, texts: Sequence[str]) -> list[int]:
@@ -142,8 +142,8 @@ def tokens_of(model: Any, texts: Sequence[str]) -> list[int]:
     refuse_broken(texts)
     if not texts:
         return []
-    found = model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
-    return [len(ids) for ids in found["input_ids"]]
+    encoded = model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
+    return [len(ids) for ids in encoded["input_ids"]]
 
 
 class LateEncoder:
@@ -198,7 +198,7 @@ class LateEncoder:
         refuse_broken(texts)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         codes: list[Codes] = [np.zeros((0, CODED), dtype=np.int8)] * len(texts)
-        found: list[Halves] = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
+        statements: list[Halves] = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for first in range(0, len(order), _AT_ONCE):
             part = order[first : first + _AT_ONCE]
@@ -208,9 +208,9 @@ class LateEncoder:
                 vectors[i] = _means([rows], self.dimension)[0]
                 codes[i] = _coded(rows)
                 held = [rows[_inside(places, spans)] for spans in parts[i]]
-                found[i] = _means(held, self.dimension).astype(np.float16)
+                statements[i] = _means(held, self.dimension).astype(np.float16)
             progress(first + len(part), len(texts))
-        return Encoded(vectors, codes, found)
+        return Encoded(vectors, codes, statements)
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens that the model's tokenizer counts."""
@@ -243,11 +243,11 @@ class LateEncoder:
         return made
 
     def _places(self, texts: list[str], width: int, before: int) -> Any:
-        """Where tokens stand in texts without what was set before them, shape (n, width, 2)."""
+        """Return the spans of tokens in texts without their prefix, shape (n, width, 2)."""
         options = {"truncation": True, "max_length": width, "return_offsets_mapping": True}
-        found = self._model.tokenizer(texts, verbose=False, **options)["offset_mapping"]
+        offsets = self._model.tokenizer(texts, verbose=False, **options)["offset_mapping"]
         places = np.zeros((len(texts), width, 2), dtype=np.int64)
-        for row, pairs in zip(places, found, strict=True):
+        for row, pairs in zip(places, offsets, strict=True):
             row[: len(pairs)] = pairs
         return np.maximum(places - before, 0)
 
@@ -259,11 +259,11 @@ def _inside(places: Any, spans: Spans) -> Any:
 
 
 def _means(rows: Sequence[Vectors], dimension: int) -> Vectors:
-    """Return the unit vectors of the means of tokens, zeros where there are none."""
+    """Return the normalised mean of each text's tokens, or zeros if it has none."""
     made = np.zeros((len(rows), dimension), dtype=np.float32)
-    for place, one in enumerate(rows):
-        if len(one):
-            made[place] = one.sum(axis=0)
+    for place, tokens in enumerate(rows):
+        if len(tokens):
+            made[place] = tokens.sum(axis=0)
     lengths = np.linalg.norm(made, axis=1, keepdims=True)
     means: Vectors = made / np.maximum(lengths, 1e-9)
     return means

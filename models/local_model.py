@@ -55,7 +55,7 @@ class LocalModel:
         return int(most or min(self.tokenizer.model_max_length, _UNBOUNDED))
 
     def prompt(self, turns: Sequence[Turn]) -> list[int]:
-        """Return the tokens of some turns, up to where the reply begins."""
+        """Return the tokens of some turns, up to the beginning of the reply."""
         return self._ids(self._templated(turns, True))
 
     def reply(self, turns: Sequence[Turn], text: str) -> list[int]:
@@ -63,8 +63,8 @@ class LocalModel:
         before = self._templated(turns, True)
         whole = self._templated([*turns, {"role": "assistant", "content": text}], False)
         end: str = self.tokenizer.eos_token
-        said = whole[len(before) :] if whole.startswith(before) else text + end
-        return self._ids(said.rstrip())
+        reply_text = whole[len(before) :] if whole.startswith(before) else text + end
+        return self._ids(reply_text.rstrip())
 
     def write(
         self,
@@ -74,17 +74,17 @@ class LocalModel:
         stopped: Callable[[], bool] = lambda: False,
         show: Callable[[str], None] | None = None,
     ) -> list[list[int]]:
-        """Generate the replies to some prompts side by side, and return their tokens.
+        """Generate replies to several prompts at once, and return their tokens.
 
         Args:
-            prompts: Tokens, each at least one.
-            most: The most tokens of one reply.
-            sampling: ``temperature`` and ``top_p``; without them always the likeliest token.
-            stopped: Asked after each token whether to stop here.
+            prompts: The tokens of each prompt, at least one.
+            most: The maximum tokens of a reply.
+            sampling: ``temperature`` and ``top_p``; without them, the likeliest token is chosen.
+            stopped: Called after each token; returns whether to stop.
             show: Called with the words of a single reply as they come.
 
         Returns:
-            Each reply with its end token where it reached it.
+            The tokens of each reply, with the end token if it was reached.
         """
         import torch
 
@@ -112,8 +112,8 @@ class LocalModel:
 
     def text(self, ids: Sequence[int]) -> str:
         """Return the text of some tokens, special ones left out."""
-        said: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
-        return said.strip()
+        decoded: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
+        return decoded.strip()
 
     @property
     def ends(self) -> frozenset[int]:
@@ -138,7 +138,7 @@ class LocalModel:
 
 
 def load_local(name: str, *, four_bit: bool = False, as_is: bool = False) -> LocalModel:
-    """Load a causal language model for the GPU, or where there is none for the processor.
+    """Load a causal language model onto the GPU, or onto the processor if there is no GPU.
 
     Args:
         name: A local folder or a hub id.
@@ -146,8 +146,8 @@ def load_local(name: str, *, four_bit: bool = False, as_is: bool = False) -> Loc
         as_is: Leave the weights on the processor, in their own precision.
 
     Raises:
-        DataError: It is not there, not what its checksums say, a pickle, no causal language
-            model, or its weights are another architecture's.
+        DataError: The model is missing, differs from its checksums, is a pickle, is not a causal
+            language model, or has the weights of another architecture.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -187,7 +187,7 @@ def load_local(name: str, *, four_bit: bool = False, as_is: bool = False) -> Loc
 
 
 def _hastened(model: Any) -> Any:
-    """Return the model in bfloat16 where the processor has AMX, which halves a step of training."""
+    """Return the model in bfloat16 if the processor has AMX. It halves the time of training."""
     import torch
 
     known: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
@@ -252,10 +252,10 @@ def _as_four_bit() -> dict[str, Any]:
 
 def _without_system(turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns with the system's text in front of the first turn of the user."""
-    said = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
+    system = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
     rest = [dict(turn) for turn in turns if turn["role"] != "system"]
-    if said and rest:
-        rest[0]["content"] = f"{said}\n\n{rest[0]['content']}"
+    if system and rest:
+        rest[0]["content"] = f"{system}\n\n{rest[0]['content']}"
     return rest
 
 
@@ -372,10 +372,10 @@ class LocalChat(BaseChatModel):
 
 
 def local_chat(folder: str) -> LocalChat:
-    """Return the chat model of a folder; the last one is cached while its weights are the same.
+    """Return the chat model of a folder. The last one is cached until its weights change.
 
     Raises:
-        DataError: There is no such folder, or see ``load_local``.
+        DataError: The folder does not exist; see also ``load_local``.
     """
     path = Path(folder).expanduser()
     if path.is_file():
@@ -388,8 +388,8 @@ def local_chat(folder: str) -> LocalChat:
             f"The model's folder {folder!r} is not there.",
             "Name one as `local:FOLDER`, as `lexloop finetune generator` makes them.",
         )
-    told = [(file.name, file.stat()) for file in sorted(path.glob("*.safetensors"))]
-    stamp = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns}\n" for name, stat in told)
+    stats = [(file.name, file.stat()) for file in sorted(path.glob("*.safetensors"))]
+    stamp = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns}\n" for name, stat in stats)
     return _loaded(str(path), hashlib.sha256(stamp.encode()).hexdigest()[:_STAMP_LENGTH])
 
 

@@ -43,9 +43,9 @@ from lexloop.models.embedding import (
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 GRAPH = "minilm.onnx"
-"""The untrained model without its weights, beside the trained one."""
+"""The untrained model without its weights, in the folder of the trained one."""
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-"""The files of a trained model's folder, beside its card."""
+"""The files of a trained model's folder, besides its card."""
 
 T = TypeVar("T")
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -68,15 +68,15 @@ class _Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a model's folder, and the remedy where they are wrong.
+    """The files of a model's folder, and the remedy if they are wrong.
 
     Args:
         model: The model's name without its hash.
-        weights: The weights' file: safetensors, or an ONNX graph with its weights in it.
-        weights_sha256: Of that file.
-        tokenizer_sha256: Of ``tokenizer.json``.
-        remedy: The hint where a file is missing or differs.
-        tokenizer: ``tokenizer.json``, where it does not lie beside the weights.
+        weights: The file of weights: safetensors, or an ONNX graph that contains its weights.
+        weights_sha256: The hash of that file.
+        tokenizer_sha256: The hash of ``tokenizer.json``.
+        remedy: The hint if a file is missing or differs.
+        tokenizer: The path of ``tokenizer.json``, if it is not in the folder of the weights.
     """
 
     model: str
@@ -93,13 +93,13 @@ _UNTRAINED = Files(
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2, as it is or trained further.
+    """all-MiniLM-L6-v2, original or trained further.
 
     Mean-pooled, normalised 384-dimensional sentence vectors, and token vectors of 128 dimensions.
 
     Args:
         folder: The model folder.
-        files: The files that it must hold; the untrained ones by default.
+        files: The files that it must hold, by default those of the untrained model.
 
     Raises:
         DataError: A file is missing, or the SHA-256 of the weights or the tokenizer differs.
@@ -115,7 +115,7 @@ class MiniLM:
         self.name = f"{files.model}@{files.weights_sha256[:12]}"
         self._recent: dict[str, Codes] = {}
         weights = folder / files.weights
-        # hashing releases the interpreter lock, so it runs beside the imports and the session
+        # hashing releases the interpreter lock, so it runs in parallel with imports and session
         digest: list[str] = []
         check = threading.Thread(target=lambda: digest.append(sha256_of(weights)))
         if not weights.is_file() or not self._tokenizer_file.is_file():
@@ -218,7 +218,8 @@ class MiniLM:
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """See ``Embedder.encode``.
 
-        By torch where the processor has bfloat16 and the texts pay for the import.
+        It uses torch if the processor supports bfloat16 and there are enough texts to pay for the
+        import.
         """
         untrained = self._files is _UNTRAINED  # torch reads no ONNX
         if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
@@ -239,11 +240,11 @@ class MiniLM:
         )
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         codes = [np.zeros((0, CODED), dtype=np.int8)] * len(texts)
-        found = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
+        statements = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
         for batch, made in self._made(read, len(texts), _run_parts, progress):
-            for i, one in zip(batch.tolist(), made, strict=True):
-                vectors[i], codes[i], found[i] = one
-        return Encoded(vectors, codes, found)
+            for i, result in zip(batch.tolist(), made, strict=True):
+                vectors[i], codes[i], statements[i] = result
+        return Encoded(vectors, codes, statements)
 
     def _made(
         self,
@@ -261,7 +262,7 @@ class MiniLM:
         pool = ThreadPoolExecutor(usable_threads() if many else 1)
         try:
             for held in blocks:
-                lengths = np.fromiter((len(one.ids) for one in held), np.int64, len(held))
+                lengths = np.fromiter((len(encoding.ids) for encoding in held), np.int64, len(held))
                 first, *rest = even_batches(lengths, _BATCH_TOKENS)
                 # short and long ones by turns: what is done tells how long the rest takes
                 batches = [
@@ -292,20 +293,20 @@ class MiniLM:
         refuse_broken(texts)
         tokenizer = self._tokenizer  # without places it takes half of the time
         encode = tokenizer.encode_batch if places else tokenizer.encode_batch_fast
-        found: list[Any] = encode(list(texts), add_special_tokens=special)
-        return found
+        encodings: list[Any] = encode(list(texts), add_special_tokens=special)
+        return encodings
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return token ids with the special ones."""
-        return [one.ids for one in self._read(texts)]
+        return [encoding.ids for encoding in self._read(texts)]
 
     def _read(self, texts: Sequence[str], parts: Sequence[Sequence[Spans]] = ()) -> list[_Read]:
         """Return texts as the network takes them; the last token closes one that is cut as well."""
         cut = self.window - 1
-        found = self._encodings(texts, special=True, places=bool(parts))
+        encodings = self._encodings(texts, special=True, places=bool(parts))
         return [
             _Read(e.ids if len(e.ids) <= self.window else e.ids[:cut] + e.ids[-1:], e, spans)
-            for e, spans in zip(found, parts or repeat(()), strict=bool(parts))
+            for e, spans in zip(encodings, parts or repeat(()), strict=bool(parts))
         ]
 
 
@@ -318,15 +319,15 @@ def _blocks(texts: Sequence[str]) -> Iterator[range]:
 
 
 def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Yield positions of texts of one length, the longest first.
+    """Yield batches of positions of texts of equal length, the longest first.
 
-    Padding would show in a vector's last digits, and so would the texts beside it. On a processor
-    it costs more than a smaller batch does, and too little memory shows at once where the longest
-    come first.
+    Padding, and so the other texts of a batch, would change a vector's last digits. On a processor
+    it also costs more than a smaller batch. With the longest texts first, too little memory shows
+    at once.
 
     Args:
-        lengths: Tokens of each text, shape (n,).
-        budget: The most tokens in a batch; one text may have more.
+        lengths: The tokens of each text, shape (n,).
+        budget: The maximum tokens of a batch; a single text may have more.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
@@ -340,7 +341,7 @@ def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np
 
 
 def _run(session: Any, texts: list[_Read]) -> Vectors:
-    return _pooled(session.run(["states"], _fed([one.ids for one in texts]))[0])
+    return _pooled(session.run(["states"], _fed([encoding.ids for encoding in texts]))[0])
 
 
 def _pooled(states: Vectors) -> Vectors:
@@ -354,11 +355,13 @@ def _pooled(states: Vectors) -> Vectors:
 
 
 def _run_parts(session: Any, texts: list[_Read]) -> list[tuple[Vectors, Codes, Halves]]:
-    fed = _fed([one.ids for one in texts])
+    fed = _fed([encoding.ids for encoding in texts])
     projected, states = session.run(["projected", "states"], fed)
     return [
-        (vector, coded(rows[1:-1]), _means(one, state))
-        for one, vector, rows, state in zip(texts, _pooled(states), projected, states, strict=True)
+        (vector, coded(rows[1:-1]), _means(encoding, state))
+        for encoding, vector, rows, state in zip(
+            texts, _pooled(states), projected, states, strict=True
+        )
     ]
 
 
@@ -370,8 +373,8 @@ def _means(text: _Read, states: Vectors) -> Halves:
         held = [(places[:, 0] < end) & (places[:, 1] > start) for start, end in spans]
         means[row] = states[: len(places)][np.any(held, axis=0)].sum(axis=0)
     lengths = np.linalg.norm(means, axis=1, keepdims=True)
-    found: Halves = (means / np.maximum(lengths, 1e-9)).astype(np.float16)
-    return found
+    normalised: Halves = (means / np.maximum(lengths, 1e-9)).astype(np.float16)
+    return normalised
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
@@ -380,7 +383,7 @@ def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes
 
 
 def _fed(ids: list[list[int]]) -> dict[str, NDArray[Any]]:
-    """Return what the network takes: texts of one length, of which nothing is padding."""
+    """Return the network's inputs for texts of equal length, without padding."""
     tokens = np.array(ids, dtype=np.int64)
     return {"tokens": tokens, "mask": np.ones(tokens.shape, dtype=np.float32)}
 
@@ -433,7 +436,7 @@ def is_usual_word(word: str) -> bool:
 def load_trained(folder: Path) -> MiniLM:
     """Return the model of a folder, loaded once per process.
 
-    A folder without a tokenizer has that of the untrained model, which training leaves as it is.
+    A folder without a tokenizer uses that of the untrained model, which training does not change.
 
     Raises:
         DataError: A file is missing, damaged, or not the one that the card names.
@@ -447,17 +450,17 @@ def load_trained(folder: Path) -> MiniLM:
 
 
 class Card(BaseModel):
-    """The description of a trained model, read from ``card.json`` beside it.
+    """The description of a trained model, read from the ``card.json`` in its folder.
 
     Args:
-        model: Its name, without a hash.
+        model: The model's name, without a hash.
         base: The model that it was trained from, with the hash of its weights.
-        sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
-        licence: Of the weights.
+        sha256: The hashes of ``model.onnx`` and ``tokenizer.json``, by their names.
+        licence: The licence of the weights.
         data: The training sets, each with its licence, its rows and its SHA-256.
         command: The command that made it.
-        seed: Of the training.
-        figures: Measurements of it and of its base.
+        seed: The seed of the training.
+        figures: Measurements of the model and of its base.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -476,7 +479,7 @@ def read_card(folder: Path) -> Card:
     """Return the card of a trained model.
 
     Raises:
-        DataError: There is none, or it says too little.
+        DataError: There is no card, or it is incomplete.
     """
     try:
         card = Card.model_validate_json((folder / CARD).read_bytes())

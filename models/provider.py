@@ -1,8 +1,8 @@
-"""Hosts of models: LangChain clients, which neither retry nor wait by themselves, and failures.
+"""Hosts of models: LangChain clients without retries of their own, and their failures.
 
-Providers' exceptions have no base class in common, so they are told apart by the HTTP status they
-carry. An exception without one is a reply that could not be read (the builtin value errors) or a
-connection that failed (everything else).
+Providers' exceptions share no base class, so they are distinguished by their HTTP status. An
+exception without one means a reply that could not be read (the builtin value errors) or a failed
+connection (everything else).
 """
 
 import email.utils
@@ -53,15 +53,15 @@ _WHOLE_BYTES = 1_000_000
 _STREAM_BYTES = 2_000_000
 """A stream wraps every word into an envelope of some 200 bytes."""
 most_bytes: ContextVar[int | None] = ContextVar("most_bytes", default=None)
-"""The bound of the replies that this task asks for; None for that of a chat model's."""
+"""The maximum size of replies to this task, or None for that of chat models."""
 
 
 @dataclass(frozen=True)
 class Client:
     """A LangChain chat model, without retries or parameters of its own, and facts about it.
 
-    ``name`` is the whole model string, of which ``provider`` is the part before the colon; ``host``
-    is where text goes, for display; ``secrets`` must never be shown.
+    ``name`` is the whole model string and ``provider`` its part before the colon. ``host`` is
+    where text goes, for display. ``secrets`` must never be shown.
     """
 
     model: "BaseChatModel" = field(repr=False)
@@ -72,9 +72,9 @@ class Client:
 
     @property
     def marks_ends(self) -> bool:
-        """True where a streamed reply is known to end in a mark that one cut off lacks.
+        """True if the provider marks the end of a streamed reply, so that a cut-off one is noticed.
 
-        Each of these was tried. Others are asked for their replies in one piece.
+        These providers were tested. Others are asked for their replies in one piece.
         """
         from langchain_openai.chat_models.base import BaseChatOpenAI
 
@@ -96,12 +96,12 @@ class Client:
 def client(settings: Settings, connection: Connection) -> Client:
     """Return the client for the model that the settings name.
 
-    The connection's address and key are used with the provider ``openai`` alone: a key must not
-    go to another provider because a caller named one, nor text past the address configured.
+    The connection's address and key are used with the provider ``openai`` only: a caller who names
+    another provider must not send it the key, nor text past the configured address.
 
     Raises:
         SettingsError: No model is set, or its string, provider or address cannot be used.
-        ModelAuthError: There is no key to call it with.
+        ModelAuthError: There is no key for it.
         DataError: The folder of a local model cannot be used.
     """
     provider, name = _model_parts(settings.model.name)
@@ -119,12 +119,12 @@ def client(settings: Settings, connection: Connection) -> Client:
     if "temperature" in type(model).model_fields:
         model = model.model_copy(update={"temperature": None})  # LangChain has defaults of its own
     if stamp := getattr(model, "stamp", ""):  # of a local model's weights
-        name = f"{PurePath(name).name}@{stamp}"  # where they lie is no matter of who reads answers
+        name = f"{PurePath(name).name}@{stamp}"  # readers of answers need not see the path
     return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
 
 
 def api_key(connection: Connection) -> SecretStr | None:
-    """Return the key for an OpenAI-compatible host; None where there is none."""
+    """Return the key for an OpenAI-compatible host, or None if there is none."""
     if connection.api_key is not None:
         return connection.api_key
     if connection.base_url:
@@ -188,7 +188,7 @@ def _built(
             f"{redacted(str(error), secrets)} Then run again.",
         ) from error
     except Exception as error:
-        # The providers' own exceptions have no base class in common; each is passed on, typed.
+        # Providers' exceptions share no base class; each is raised again with a type of ours.
         raise _unusable(provider, name, error, secrets) from error
     return model
 
@@ -199,13 +199,13 @@ def _unusable(
     if "Unsupported provider" in str(error):
         known = str(error).partition("are: ")[2] or "see LangChain's documentation"
         return SettingsError(f"Model provider {provider!r} is unknown.", f"{_FORM} Known: {known}.")
-    said = redacted(str(error), secrets)
-    if any(word in said.lower() for word in ("api_key", "api key", "credential", "token")):
+    message = redacted(str(error), secrets)
+    if any(word in message.lower() for word in ("api_key", "api key", "credential", "token")):
         return ModelAuthError(
-            f"{provider}:{name} could not be set up for want of a key: {said}",
+            f"{provider}:{name} could not be set up for want of a key: {message}",
             f"Set the key's environment variable, usually {provider.upper()}_API_KEY.",
         )
-    return SettingsError(f"{provider}:{name} could not be set up: {said}", _FORM)
+    return SettingsError(f"{provider}:{name} could not be set up: {message}", _FORM)
 
 
 def _host(provider: str, model: "BaseChatModel") -> str:
@@ -237,14 +237,14 @@ class Oversized(Exception):
 
 
 def bounded_client(connection: Connection) -> Any:
-    """Return an HTTP client, for the one loop of hosts, that reads no reply beyond a limit.
+    """Return an HTTP client with a size limit on replies, for the loop of model hosts.
 
-    It signs in with the connection's name and password: no other part of a client library, each
-    of which may be traced, hears of them.
+    It signs in with the connection's name and password itself, since any part of a client library
+    may be traced.
 
-    What a client library makes of a reply takes a hundred times the reply's room and a second for
-    every few thousand pieces, so the bytes are counted before it sees them. It follows no redirect:
-    that must not carry text to a host that nobody configured.
+    A client library needs a hundred times a reply's memory, and a second for every few thousand
+    pieces, so the bytes are counted first. Redirects are not followed: they could carry text to a
+    host that nobody configured.
     """
     import openai
 
@@ -260,11 +260,11 @@ def bounded_client(connection: Connection) -> Any:
 
 
 def oversized(error: BaseException) -> Oversized | None:
-    """Return the ``Oversized`` that caused a client's exception; None where another reason did."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, Oversized):
-        found = found.__cause__ or found.__context__
-    return found
+    """Return the ``Oversized`` that caused a client's exception, or None for any other cause."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, Oversized):
+        cause = cause.__cause__ or cause.__context__
+    return cause
 
 
 def _bounding(secrets: tuple[str, ...]) -> Callable[[Any], Coroutine[Any, Any, None]]:
@@ -289,7 +289,7 @@ Parts = Callable[[int | None], AsyncIterator[bytes]]
 
 
 async def _counted(parts: Parts, most: int, chunk_size: int | None = None) -> AsyncIterator[bytes]:
-    """Count the bytes read, decompressed, and stop where they are too many."""
+    """Count the decompressed bytes, and stop if there are too many."""
     read = 0
     async for part in parts(chunk_size):
         read += len(part)
@@ -314,7 +314,7 @@ _TOO_LONG = frozenset({400, 413, 422})
 _WINDOW = re.compile(
     r"\b(?:context|window|too many tokens)\b|\bmaximum\b.{0,40}\btokens\b", re.IGNORECASE
 )
-"""Words by which hosts, of which each has its own, say that a prompt does not fit."""
+"""Words that various hosts use to say that a prompt does not fit."""
 _FIRST_WAIT_S, _WAIT_GROWTH, _LONGEST_WAIT_S = 0.25, 4.0, 16.0
 
 
@@ -325,7 +325,7 @@ class FailedAttempt(Exception):
     Args:
         error: Raised when no attempt is left.
         retry: Whether another attempt can help.
-        wait_s: Seconds the host asks to wait before it; None where it does not say.
+        wait_s: The seconds that the host asks to wait before it, or None if it does not say.
         cause: The third-party exception, unless it shows a secret.
     """
 
@@ -383,30 +383,30 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
     """Return the failed attempt that a provider's exception means."""
     cause = showable(error, client.secrets)
     status = status_of(error)
-    said = redacted(message_of(error), client.secrets)
+    message = redacted(message_of(error), client.secrets)
     where = f"{client.name} at {client.host}"
     failed: ModelError
     if status in (401, 403):
-        what = f"{client.host} refused the key for {client.name} ({status}: {said})."
+        what = f"{client.host} refused the key for {client.name} ({status}: {message})."
         failed = ModelAuthError(what, f"Check {client.key_variable}.")
     elif status == 404:
         failed = ModelUnknown(
-            f"{client.host} knows no model or address for {client.name} (404: {said}).",
+            f"{client.host} knows no model or address for {client.name} (404: {message}).",
             "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
         )
     elif status in _TOO_LONG and _WINDOW.search(message_of(error)):
-        what = f"{where} cannot read so much at once ({status}: {said})."
+        what = f"{where} cannot read so much at once ({status}: {message})."
         hint = "Use a model with a larger context window, or ask for less: a lower plan.k."
         return FailedAttempt(ModelWindowError(what, hint), cause=cause)
     elif status is None and isinstance(error, _UNREADABLE):
-        return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
+        return failed_reply(f"The reply of {where} could not be read: {message}.", cause=cause)
     elif _is_passing(status):
-        what = f"{where} is unavailable ({status or type(error).__name__}: {said})."
+        what = f"{where} is unavailable ({status or type(error).__name__}: {message})."
         hint = "Check that the host is reachable, or try again later."
         failed = ModelUnavailable(what, hint)
     else:
         failed = ModelError(
-            f"{where} refused the request ({status}: {said}).",
+            f"{where} refused the request ({status}: {message}).",
             "Check the model's name and settings, and that the passages fit its context.",
         )
     return FailedAttempt(failed, retry=can_pass(error), wait_s=retry_after_s(error), cause=cause)
@@ -434,21 +434,21 @@ def failed_reply(
 
 
 def status_of(error: BaseException) -> int | None:
-    """Return the HTTP status of the answer that an error stands for; None where there is none."""
+    """Return the HTTP status of the response behind an error, or None if there is none."""
     response = getattr(error, "response", None)
     for status in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
-        # A reply with status 200 that could not be read is no refusal.
+        # A reply with status 200 that could not be read is not a refusal.
         if isinstance(status, int) and status >= 300:
             return status
     return None
 
 
 def message_of(error: BaseException) -> str:
-    """Return the host's own words, or the innermost cause's where there was no answer."""
+    """Return the host's own words, or the innermost cause's if there was no response."""
     body: Any = getattr(error, "body", None)
     if isinstance(body, dict):
-        told = body["error"] if isinstance(body.get("error"), dict) else body
-        return str(told["message"] if isinstance(told.get("message"), str) else body)
+        details = body["error"] if isinstance(body.get("error"), dict) else body
+        return str(details["message"] if isinstance(details.get("message"), str) else body)
     innermost: BaseException = error
     while status_of(error) is None and (cause := innermost.__cause__ or innermost.__context__):
         innermost = cause
@@ -458,7 +458,7 @@ def message_of(error: BaseException) -> str:
 def retry_after_s(error: Exception) -> float | None:
     """Return the seconds until the host wants to be asked again (RFC 9110, section 10.2.3).
 
-    A date is compared with the host's own clock, where it tells it: ours may be wrong by days.
+    A date is compared with the host's own clock if it sends one, since ours may be wrong by days.
     """
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
     value = headers.get("retry-after")
@@ -467,8 +467,10 @@ def retry_after_s(error: Exception) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        date, told = (email.utils.parsedate_tz(text) for text in (value, headers.get("date", "")))
-        now = email.utils.mktime_tz(told) if told else time.time()
+        date, host_date = (
+            email.utils.parsedate_tz(text) for text in (value, headers.get("date", ""))
+        )
+        now = email.utils.mktime_tz(host_date) if host_date else time.time()
         seconds = email.utils.mktime_tz(date) - now if date else math.nan
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
@@ -504,9 +506,9 @@ class Parameter:
     """One parameter of a request.
 
     Args:
-        name: The setting, or what hosts call it where there is none.
+        name: The setting, or the hosts' name for it if there is no setting.
         value: Its value.
-        ways: Fields of the client that say it; each is tried after the one before was refused.
+        ways: The client's fields for it. Each is tried after the one before was refused.
         chosen: Whether the user set it.
     """
 
@@ -520,17 +522,17 @@ class Parameter:
         """The parameter as ``name=value``; a host that refuses one value may take another."""
         return f"{self.name}={self.value}"
 
-    def named_in(self, said: str) -> bool:
+    def named_in(self, refusal: str) -> bool:
         """Return whether the words of a refusal name it."""
         words = "|".join(map(re.escape, _WORDS.get(self.name, (self.name,))))
-        return re.search(rf"(?<![\w-])(?:{words})(?![\w-])", said, re.IGNORECASE) is not None
+        return re.search(rf"(?<![\w-])(?:{words})(?![\w-])", refusal, re.IGNORECASE) is not None
 
 
 class Parameters:
     """The parameters of one model that the settings ask for.
 
     Raises:
-        SettingsError: One is set that the provider has no place for.
+        SettingsError: A parameter is set that the provider does not support.
     """
 
     def __init__(self, client: Client, settings: Settings) -> None:
@@ -565,7 +567,7 @@ class Parameters:
     ) -> "BaseChatModel":
         """Return the model with every parameter that was not refused.
 
-        ``schema`` is that of a reply; hosts that keep to one write nothing else.
+        ``schema`` is the JSON schema of the reply, for hosts that support it.
         """
         fields: dict[str, Any] = {}
         for parameter in self._all:
@@ -575,18 +577,18 @@ class Parameters:
                 asked = {"name": schema["title"], "schema": schema}
                 # as a part of the body: LangChain would read the reply itself, and raise on one
                 # that is cut off
-                told = {_FORM_ASKED: {"type": "json_schema", "json_schema": asked}}
-                fields["extra_body"] = {**fields.get("extra_body", {}), **told}
+                form = {_FORM_ASKED: {"type": "json_schema", "json_schema": asked}}
+                fields["extra_body"] = {**fields.get("extra_body", {}), **form}
         return self._client.model.model_copy(update=fields)
 
     def refused(self, error: BaseException | None, refusals: Refusals) -> Refusals | None:
         """Return ``refusals`` with the parameter that ``error`` refuses; None if none."""
         if error is None:
             return None
-        said = _refusal(error)
+        refusal = _refusal(error)
         for parameter in self._all:
             before = refusals.get(parameter.said, [])
-            if len(before) < len(parameter.ways) and parameter.named_in(said):
+            if len(before) < len(parameter.ways) and parameter.named_in(refusal):
                 words = redacted(message_of(error), self._client.secrets)
                 return {**refusals, parameter.said: [*before, words]}
         return None
@@ -594,13 +596,15 @@ class Parameters:
 
 def _parameters(client: Client, settings: Settings) -> list[Parameter]:
     wanted = settings.model.asked_with
-    found = [_chosen(client, name, value) for name, value in wanted.items()]
+    parameters = [_chosen(client, name, value) for name, value in wanted.items()]
     if not {"temperature", "top_p"} & wanted.keys() and _takes_temperature(client):
-        found.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))
+        parameters.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))
     if client.provider == "openai":
-        found.append(Parameter("stream_options", True, ({"stream_usage": True},), chosen=False))
-        found.append(Parameter(_FORM_ASKED, True, ({},), chosen=False))
-    return found
+        parameters.append(
+            Parameter("stream_options", True, ({"stream_usage": True},), chosen=False)
+        )
+        parameters.append(Parameter(_FORM_ASKED, True, ({},), chosen=False))
+    return parameters
 
 
 def _chosen(client: Client, name: str, value: Any) -> Parameter:

@@ -78,8 +78,8 @@ class Reader:
             DeadlineExceeded: The time of the question is over.
         """
         question = self._bounded(question)
-        found = [self._score(question, text) for text in texts]
-        return Readings(*np.array(found, dtype=np.float32).reshape(-1, 2).T)
+        scores = [self._score(question, text) for text in texts]
+        return Readings(*np.array(scores, dtype=np.float32).reshape(-1, 2).T)
 
     def _bounded(self, question: str) -> str:
         """Return the beginning of a question, at most ``_QUESTION_TOKENS`` word pieces long."""
@@ -90,7 +90,7 @@ class Reader:
         return question[: ends[_QUESTION_TOKENS - 1]] if len(ends) > _QUESTION_TOKENS else question
 
     def _score(self, question: str, text: str) -> tuple[float, float]:
-        """Read one text alone: beside others the rounding of the weights would differ."""
+        """Read one text at a time, since in a batch the weights would round differently."""
         known = self._known.get((question, text))
         if known is None:
             heed_deadline("while statements were read")

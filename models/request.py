@@ -25,13 +25,13 @@ class ChatRequest:
         purpose: The node that asks, for usage and error messages.
         system: The instructions.
         user: The data, delimited as such.
-        schema: The model that the reply must parse into; None for free text.
+        schema: The model that the reply must parse into, or None for free text.
         stream: Whether the reply is shown as it comes.
-        turns: The messages of an agent; they take the place of the two texts.
-        tools: What the agent may call, in OpenAI's form.
-        instructions: What no reply may recite, where that is more than ``system``.
-        shorter: Writes ``system`` and ``user`` anew with a share of the data, in (0, 1), for a
-            model that cannot read all of it at once; None where nothing can be left out.
+        turns: The messages of an agent, used instead of ``system`` and ``user``.
+        tools: The tools that the agent may call, in OpenAI's form.
+        instructions: Text that no reply may recite, if that is more than ``system``.
+        shorter: Returns ``system`` and ``user`` with a share of the data, in (0, 1), for a model
+            that cannot read all of it. None if nothing can be left out.
     """
 
     purpose: str
@@ -47,9 +47,9 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """A reply: its text, parsed where the request had a schema, and the reasoning before it.
+    """A reply: its text, parsed if the request had a schema, and the reasoning before it.
 
-    ``calls`` are those of the request's tools.
+    ``calls`` are the calls of the request's tools.
     """
 
     text: str
@@ -66,7 +66,7 @@ class Chat(Protocol):
 
         Raises:
             ModelError: There is no usable reply.
-            DeadlineExceeded: The time for it ran out.
+            DeadlineExceeded: The deadline has passed.
         """
         ...
 
@@ -88,7 +88,7 @@ class PlainReply(BaseModel):
 
 
 def json_schema(schema: type[BaseModel] | None) -> dict[str, Any] | None:
-    """Return the JSON schema of a reply; None where it is free text or has a form of its own."""
+    """Return the JSON schema of a reply, or None if it is free text or has its own form."""
     if schema is None or issubclass(schema, PlainReply):
         return None
     return schema.model_json_schema()
@@ -107,9 +107,9 @@ def read_json(text: str, schema: type[Schema]) -> Schema:
         Unreadable: No JSON object was found, or none that was found fits the schema.
     """
     problem = "it contains no complete JSON object"
-    for found in [schema.found_in(text)] if issubclass(schema, PlainReply) else _objects(text):
+    for value in [schema.found_in(text)] if issubclass(schema, PlainReply) else _objects(text):
         try:
-            return schema.model_validate(found)
+            return schema.model_validate(value)
         except ValidationError as error:
             problem = _described(error)
     raise Unreadable(problem)
@@ -129,9 +129,9 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     position, false_starts = text.find("{"), 0
     while position >= 0 and false_starts < _MOST_FALSE_STARTS:
         try:
-            found, end = decoder.raw_decode(text, position)
+            value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             end, false_starts = position + 1, false_starts + 1
         else:
-            yield found
+            yield value
         position = text.find("{", end)

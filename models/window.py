@@ -15,12 +15,13 @@ _INSIDE = "meta"
 
 
 async def window_of(client: Client, settings: Settings, deadline: float) -> int | None:
-    """Return the tokens of a prompt and its reply together; None where nobody says.
+    """Return the maximum tokens of a prompt and its reply together, or None if unknown.
 
-    The host is asked, or the settings. A list of models that is refused, or is none, says nothing.
+    It comes from the settings or from the host's list of models. A host that refuses the list, or
+    sends something else, leaves it unknown.
 
     Args:
-        client: The model's.
+        client: The model's client.
         settings: For ``model.num_ctx``.
         deadline: When to give up, on ``time.monotonic``.
 
@@ -39,21 +40,21 @@ async def window_of(client: Client, settings: Settings, deadline: float) -> int 
     async def listed() -> Any:
         try:
             return await model.root_async_client.models.list()
-        except Exception:  # noqa: BLE001 - whatever it is, the host does not say
+        except Exception:  # noqa: BLE001 - any failure means that the window is unknown
             return None
 
-    found = await in_time(listed, deadline, late)
-    return told_window(found, client.name.partition(":")[2])
+    models = await in_time(listed, deadline, late)
+    return told_window(models, client.name.partition(":")[2])
 
 
 def told_window(listed: Any, name: str) -> int | None:
-    """Return what a list of models says of one; None where it says nothing that can be a window."""
+    """Return the window that a list of models gives for one, or None if it gives no valid one."""
     for model in getattr(listed, "data", None) or []:
         extra = getattr(model, "model_extra", None)
         if getattr(model, "id", None) != name or not isinstance(extra, Mapping):
             continue
         inside = extra.get(_INSIDE)
         known = {**(inside if isinstance(inside, Mapping) else {}), **extra}
-        told = [known.get(key) for key in _NAMES]
-        return next((n for n in told if isinstance(n, int) and n > 0), None)
+        windows = [known.get(key) for key in _NAMES]
+        return next((n for n in windows if isinstance(n, int) and n > 0), None)
     return None

@@ -1,16 +1,15 @@
 """One file per model call, checked for its placeholders when loaded.
 
-A file has two parts, each under a line of its own: ``=== system ===`` (instructions) and
-``=== user ===`` (what they are applied to). The steps of the loop have ``=== task ===`` instead of
-the first: it stands before the data in the user part, and their system part is that of
-``loop.md``, the same text in every call, so that caches of prompts work. Parts hold placeholders,
-``{{question}}``:
+A file has two parts, each below a line of its own: ``=== system ===`` (instructions) and
+``=== user ===`` (the data). The steps of the loop have ``=== task ===`` instead of the first. It
+precedes the data in the user part, and the system part is that of ``loop.md``, the same text in
+every call, so that prompt caches work. Parts contain placeholders such as ``{{question}}``:
 
-- Text goes in as *data*, between tags that no text can guess or close, because questions,
-  histories and documents are written by others. ``{{fence}}`` is the name of these tags in the
-  prompt being rendered, drawn anew each time; the instructions must name it. It goes before all
-  data, so that no text by others can name another.
-- Whole numbers, which only code sets, go in as they are.
+- Text is inserted as *data*, between tags that no text can guess or close, because questions,
+  histories and documents are written by others. ``{{fence}}`` is the name of these tags, drawn
+  anew for each prompt. The instructions must name it before all data, so that no text by others
+  can name another.
+- Whole numbers, which only code sets, are inserted unchanged.
 - ``{{abstention}}`` is the one sentence that stands for "no answer".
 """
 
@@ -40,9 +39,9 @@ class Data:
     """One piece of text by others.
 
     Args:
-        kind: What it is, in lower-case letters: ``question``.
+        kind: What it is, in lower-case letters, such as ``question``.
         text: The text.
-        n: Its number, where it has one.
+        n: Its number, if it has one.
     """
 
     kind: str
@@ -82,7 +81,7 @@ class Prompt:
 
 
 def under(rubrics: Rubrics, name: str) -> str:
-    """Return the name of a judge's prompt: the hardened one, or that of what its paper prints."""
+    """Return the name of a judge's prompt: our hardened one, or the one that its paper prints."""
     return name if rubrics == "hardened" else f"{rubrics}/{name}"
 
 
@@ -137,8 +136,8 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
     if parts["kind"] == "task":
         system = _read(_LOOP).removeprefix("=== system ===\n").strip()
         ours, user = f"{system}\n\n{ours}", f"{ours}\n\n{user}"
-    told = ours.replace("{{abstention}}", ABSTENTION)
-    return Prompt(name, system, user, told, declared)
+    task = ours.replace("{{abstention}}", ABSTENTION)
+    return Prompt(name, system, user, task, declared)
 
 
 def numbered(passages: Sequence[Passage]) -> list[Data]:
@@ -147,12 +146,12 @@ def numbered(passages: Sequence[Passage]) -> list[Data]:
     A title is written out once, and then as far as it takes to tell it from the others.
     """
     titles = dict.fromkeys(filter(None, (passage["title"] for passage in passages)))
-    told: set[str | None] = set()
+    seen: set[str | None] = set()
     pieces = []
     for passage in passages:
         title = passage["title"]
-        shown = _short(title, [*titles]) if title and title in told else title
-        told.add(title)
+        shown = _short(title, [*titles]) if title and title in seen else title
+        seen.add(title)
         pieces.append(Data("passage", _headed(passage, shown), passage["n"]))
     return pieces
 
@@ -161,10 +160,10 @@ _LEAST_WORDS = 3
 
 
 def _short(title: str, titles: Sequence[str]) -> str:
-    """Return the first words of a title with which no other begins; whole where that is all."""
-    said = title.split()
-    for count in range(_LEAST_WORDS, len(said)):
-        begun = " ".join(said[:count])
+    """Return the first words of a title that no other title begins with, or the whole title."""
+    title_words = title.split()
+    for count in range(_LEAST_WORDS, len(title_words)):
+        begun = " ".join(title_words[:count])
         if sum(" ".join(other.split()).startswith(begun) for other in titles) == 1:
             return f"{begun} …"
     return title
@@ -205,5 +204,5 @@ def _inserted(name: str, value: Value, fence: str) -> str:
 
 
 def _opened(piece: Data, fence: str) -> str:
-    told = f'kind="{piece.kind}"' if piece.n is None else f'{piece.kind}="{piece.n}"'
-    return f"<{fence} {told}>\n{_TAG_OPENING.sub(_HARMLESS, piece.text)}"
+    attribute = f'kind="{piece.kind}"' if piece.n is None else f'{piece.kind}="{piece.n}"'
+    return f"<{fence} {attribute}>\n{_TAG_OPENING.sub(_HARMLESS, piece.text)}"

@@ -30,9 +30,9 @@ _COLOURS: dict["Finding", str] = {
 
 
 def print_answer(record: dict[str, Any], session: Session, start_s: float | None = None) -> None:
-    """Print the verdict, how slips were read, the answer, its sources, and what it cost.
+    """Print the verdict, corrected typing errors, the answer, its sources, and its cost.
 
-    Of the first answer it is told how long the start took.
+    With the first answer it also prints how long the start took.
     """
     say(_finding(record))
     for item in record["read_as"]:

@@ -99,11 +99,11 @@ def chat(
 
 
 def _store(thread: str | None, file: Path | None) -> ThreadStore:
-    """Open what keeps the conversation: in memory where nothing was named and nothing can be kept.
+    """Open the store of the conversation. If none was named and none can be written, use memory.
 
     Raises:
-        InputError: The thread's name cannot be kept.
-        DataError: What was named cannot be kept.
+        InputError: The thread's name cannot be used.
+        DataError: The named file cannot be used.
     """
     if thread is not None and not thread.strip():
         raise InputError("The thread's name is empty.", "Give --thread a name.")
@@ -142,7 +142,7 @@ class _Conversation:
         return bool(self._last)
 
     def greet(self) -> None:
-        """Say what this is and, of a resumed thread, where it stands."""
+        """Say what this is and, for a resumed thread, what came last."""
         ignored = ctrl_c_is_ignored()
         stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
         _note(f"Ask a question. /help lists the commands, {stop}.")

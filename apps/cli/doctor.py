@@ -141,10 +141,10 @@ def _tried(name: str, work: Callable[[], Check], limit_s: float) -> Found:
 
 
 def _in_thread(work: Callable[[], T], limit_s: float) -> T:
-    """Return what work gives, or raise what it raises; left alone where it takes too long.
+    """Run a function in a thread and return its result, or give up on it after a limit.
 
     Raises:
-        TimeoutError: It did.
+        TimeoutError: It took too long.
     """
     done: list[T] = []
     failed: list[BaseException] = []

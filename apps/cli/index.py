@@ -311,9 +311,9 @@ def _sources(paths: Sequence[Path | str], prefix: str) -> "list[IndexSource]":
 
 
 def _check_places(folder: Path | None, out: Path, force: bool) -> None:
-    """Refuse a taken place or a source that is none before the work instead of after it.
+    """Refuse an occupied output or an invalid source before the work instead of after it.
 
-    ``folder`` is None where a cluster lists what may be no folder.
+    ``folder`` is None if a cluster lists the source, which need not be a folder.
     """
     from lexloop.documents.reading.folder import list_sources
     from lexloop.store.folder.generations import is_unfinished
@@ -390,8 +390,8 @@ def _manifest_in(index: Path) -> "Manifest":
 
 
 def _refuse_address(path: Path, hint: str) -> None:
-    """Refuse the address of an index in an engine where a path is asked for."""
-    typed = str(path).replace(":/", "://", 1)  # a path has one slash where an address has two
+    """Refuse the address of an index in an engine if a path is expected."""
+    typed = str(path).replace(":/", "://", 1)  # as a path, an address has lost a slash
     if is_address(typed):
         raise InputError(
             f"{typed} is an address in an engine, and this command takes a folder.", hint

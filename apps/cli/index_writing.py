@@ -1,4 +1,4 @@
-"""An index as a command says: written here or over a cluster, and what is told of it."""
+"""Write an index as a command says, here or over a cluster, and report on it."""
 
 import hashlib
 import os
@@ -126,11 +126,11 @@ def write(
     engine: str = "",
     storage: Storage = USUAL,
 ) -> None:
-    """Write an index as a command's parameters say, or tell what that would cost.
+    """Write an index as a command's parameters say, or print what that would cost.
 
-    Parameters count more than the settings of what is ``held``; ``excluded`` None leaves out what
-    the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
-    to an ``engine`` where one is named, whose ``storage`` it has.
+    Parameters override the settings of the index that is ``held``. If ``excluded`` is None, the
+    files that the index excludes are left out. ``fresh`` keeps nothing of an existing index. If an
+    ``engine`` is named, the index is pushed to it, with its ``storage``.
     """
     from lexloop.graph.extractors import expected_cost
 
@@ -266,7 +266,7 @@ def kept_for(engine: str, force: bool, clustered: bool) -> Path:
         return kept
     try:
         manifest_of(engine)
-    except CorpusError:  # there is none yet
+    except CorpusError:  # there is no index yet
         return kept
     raise CorpusError(f"The index {engine} already exists.", "Pass --force to make it anew.")
 
@@ -280,7 +280,7 @@ def show_outcome(
 ) -> None:
     """Print what the index holds now, what changed, and what was left out.
 
-    Beside the documents of ``sources`` files of other kinds are counted.
+    Files of other kinds beside the documents of ``sources`` are counted.
     """
     changes = {
         name: len(getattr(outcome.difference, name))

@@ -67,7 +67,7 @@ for name, commands in (
 
 
 def _telling(error: InputError) -> Callable[..., None]:
-    """Return a command in place of one that cannot be had, which tells why."""
+    """Return a command that says why another one is not available."""
 
     @reported
     def told() -> None:

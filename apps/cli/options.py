@@ -71,7 +71,7 @@ PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusi
 LOOP = ("loop.care", "loop.max_retries", "max_cost", "deadline_s")
 SELECTION = ("access.only", "access.passage")
 ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, *LOOP)
-"""The settings of whatever answers a question."""
+"""The settings of every command that answers a question."""
 _FIRST = ("corpus", "collections", "model__name", "access__as_of", "as_json")
 """The options that a person needs, by their parameters: help begins with them."""
 _BASE_URL = Annotated[
@@ -104,7 +104,7 @@ LAYOUT: dict[str, Any] = {
         for name, (flag, said) in _HEAD.items()
     },
 }
-"""The options of whatever writes a file with footnotes; see ``chosen_layout``."""
+"""The options of every command that writes a file with footnotes; see ``chosen_layout``."""
 Index = Annotated[
     str,
     typer.Argument(metavar="INDEX", help="The folder of the index, or its address in an engine."),
@@ -134,7 +134,7 @@ _SET = Annotated[
 
 
 def with_default(command: str) -> type[TyperGroup]:
-    """Return a class for a group of commands that runs ``command`` where none is named."""
+    """Return a class for a group of commands that runs ``command`` if none is named."""
 
     class CommandGroup(TyperGroup):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -148,13 +148,13 @@ def with_default(command: str) -> type[TyperGroup]:
 def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """Give a command the options of these settings, ``--settings`` and ``--set``.
 
-    What asks a model takes ``--base-url``, too. The command itself does not receive them:
-    ``chosen_settings`` and ``chosen_connection`` read them off its context. Its errors are
-    ``reported``.
+    A command that asks a model takes ``--base-url``, too. The command itself does not receive
+    these options: ``chosen_settings`` and ``chosen_connection`` read them from its context. Its
+    errors are ``reported``.
 
     Args:
-        settings: By name; each is in ``_FLAGS``.
-        others: Further options by the parameter's name, annotated; what is not given is None.
+        settings: The names of settings in ``_FLAGS``.
+        others: Further options by the parameter's name, annotated. Missing ones are None.
     """
     if {"index.embedder", "deadline_s"} & {*settings}:
         others = {"base_url": _BASE_URL, **others}
@@ -214,12 +214,12 @@ def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Set
     """Return the settings that a command's parameters choose.
 
     Args:
-        given: Parameters by name; those that are None or no setting are left out.
-            ``settings_file`` counts less than the others, ``assignments`` (``NAME=VALUE``) more.
-        before: Settings that count less than the parameters, and more than files and environment.
+        given: Parameters by name. Those that are None or not settings are ignored. The others
+            override ``settings_file``, and ``assignments`` (``NAME=VALUE``) override them.
+        before: Settings that parameters override, and that override files and environment.
 
     Raises:
-        SettingsError: A value is not allowed, a name is no setting, or the file cannot be used.
+        SettingsError: A value is not allowed, a setting is unknown, or the file cannot be used.
     """
     named = {
         name: read_value(name, value) if isinstance(value, str) else value
@@ -270,21 +270,21 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 
 def chosen_connection(given: Mapping[str, Any]) -> Connection:
-    """Return the connection to the model; its key comes from the environment alone.
+    """Return the connection to the model. Its key comes from the environment only.
 
     Raises:
-        SettingsError: The address is no http(s) URL.
+        SettingsError: The address is not an http(s) URL.
     """
     base_url = given.get("base_url") or ""
     return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url})
 
 
 def chosen_layout(given: Mapping[str, Any], out: Path | None) -> "Layout":
-    """Return how a file is laid out, by a command's parameters.
+    """Return the layout of a file, from a command's parameters.
 
     Raises:
-        InputError: There is no such style, there is no file, or no memorandum for what is said
-            of it.
+        InputError: The style is unknown, there is no file, or options of a memorandum are given
+            without one.
     """
     from lexloop.apps.shapes.citing import Style
     from lexloop.apps.shapes.outline import PLAIN, Layout, Memo
@@ -302,7 +302,7 @@ def chosen_layout(given: Mapping[str, Any], out: Path | None) -> "Layout":
 
 
 def settings_of_each(given: Mapping[str, Any]) -> dict[str, Settings]:
-    """Return the settings of each collection that a command's parameters name; none if none is.
+    """Return the settings of each collection that a command's parameters name; may be empty.
 
     Raises:
         SettingsError: A corpus is given as well, or a setting is outside its allowed values.
@@ -318,14 +318,14 @@ def settings_of_each(given: Mapping[str, Any]) -> dict[str, Settings]:
 
 
 def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:
-    """Return the collections named on the command line; None where none are.
+    """Return the collections named on the command line, or None if there are none.
 
     Args:
-        said: NAME=PATH or PATH, with commas between.
-        corpus: The only one where nothing is said, unless it is the sample.
+        said: NAME=PATH or PATH, separated by commas.
+        corpus: The only collection if none is named, unless it is the sample.
 
     Raises:
-        InputError: One has no name or no documents, or a name is given twice.
+        InputError: A collection has no name or no documents, or a name is given twice.
     """
     if said is None:
         if corpus == SAMPLE_CORPUS:

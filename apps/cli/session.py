@@ -27,8 +27,8 @@ _MOST_NAMED = 5
 class Session:
     """A graph with its settings.
 
-    ``hosts`` are those to which text goes; none where everything stays on this machine. An
-    agent has settings of its own for each collection, ``settings`` being those of the first.
+    ``hosts`` are those that receive text; empty if everything stays on this machine. An agent has
+    separate settings for each collection; ``settings`` are those of the first.
     """
 
     graph: "Lexloop"
@@ -73,10 +73,10 @@ def open_session(
     """Load what the settings need, and say first where text will go.
 
     Args:
-        settings: Those of the one corpus, or what several have in common.
-        connection: Where models are reached.
-        progress: Is told how far it is.
-        collections: The settings of each of several, by its name, over which there is an agent.
+        settings: The settings of the corpus, or those that several collections share.
+        connection: The address and key of models.
+        progress: Called with the progress.
+        collections: The settings of each collection by its name, for an agent over several.
 
     Raises:
         LexloopError: Settings, a corpus, data or a model cannot be used.
@@ -147,9 +147,9 @@ def _collected() -> None:
 def open_documents(
     settings: "Settings", connection: "Connection", report: Report
 ) -> "Iterator[tuple[Collection, View]]":
-    """Open the collection that the settings name, and the view of what may be seen of it.
+    """Open the collection that the settings name, and the asker's view of it.
 
-    Where text will go is told first, and then what is missing.
+    It first says where text will go, and then what is missing.
 
     Raises:
         LexloopError: The documents or the embedder cannot be used.

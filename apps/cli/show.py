@@ -119,7 +119,7 @@ def show(
 
 
 def _print_outline(source: "Source", depth: int, whole: bool) -> None:
-    """Print what a document consists of, and the doubts of its reading; all where it is whole."""
+    """Print a document's outline and the doubts of its reading; all of it if ``whole``."""
     units = source.listed(range(len(source.tree)), depth)
     known = f" · {one_line(source.identifier)}" if source.identifier else ""
     say((source.name, "bold"), (known, "dim"))

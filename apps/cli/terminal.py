@@ -33,7 +33,7 @@ ABSTAINED = 10
 NOT_PASSED = 11
 QUESTIONS_FAILED = 12
 Report = Callable[[str, int, int], None]
-"""Told of a stage, how much of it is done, and of how much."""
+"""Called with a stage, how much of it is done, and the total."""
 _DOING = {
     "classify": "Planning the retrieval",
     "rewrite": "Rewriting the question",
@@ -58,7 +58,7 @@ _CRASHING = ("strict", "surrogateescape")
 
 
 def plain(text: str, style: str = "") -> "Text":
-    """Return text to print as it is, its brackets no markup, without control characters."""
+    """Return text to print literally, without control characters, and with brackets as text."""
     from rich.text import Text
 
     return Text(clean(text), style)
@@ -107,10 +107,10 @@ def say(*parts: Part, style: str = "") -> None:
 
 
 def read_line(prompt: str) -> str:
-    """Read the next line, without blanks around it; bytes that are no text are replaced.
+    """Read the next line, stripped. Bytes that are not text are replaced.
 
     Raises:
-        EOFError: There is none.
+        EOFError: The input has ended.
     """
     if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors in _CRASHING:
         sys.stdin.reconfigure(errors="replace")
@@ -118,9 +118,9 @@ def read_line(prompt: str) -> str:
 
 
 def typed_so_far() -> str | None:
-    """Return what stood on the line of ``read_line`` when Ctrl-C came; None where nobody knows.
+    """Return the line that ``read_line`` had when Ctrl-C came, or None if unknown.
 
-    Without line editing the terminal keeps the line to itself until it ends.
+    Without line editing, the terminal does not pass on the line until it ends.
     """
     editing = sys.modules.get("readline")
     if not sys.stdin.isatty():
@@ -197,7 +197,7 @@ def show_error(what: str, hint: str) -> None:
 
 
 def unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    """Print an unforeseen error in place of its traceback, as ``sys.excepthook``."""
+    """Print an unexpected error instead of its traceback, as ``sys.excepthook``."""
     hint = "Set LEXLOOP_DEBUG=1 to see the traceback."
     what = one_line(f"Unexpected {kind.__name__}: {error}")
     show_error(what, hint)
@@ -212,7 +212,7 @@ def write_error(kind: str, what: str, hint: str, code: int) -> None:
 
 @contextmanager
 def bar() -> Iterator[Report]:
-    """Show a bar for each stage on standard error; none where that is no terminal."""
+    """Show a bar for each stage on standard error, if that is a terminal."""
     from rich import progress
 
     console = progress_console()
@@ -238,9 +238,9 @@ def bar() -> Iterator[Report]:
 
 
 class Progress:
-    """A spinner with what is being done, and above it the answer as far as it is written.
+    """A spinner with the current step, and above it the answer written so far.
 
-    Shows nothing where standard error is no terminal. Usable from several threads.
+    It shows nothing if standard error is not a terminal. It is thread-safe.
     """
 
     def __init__(self) -> None:

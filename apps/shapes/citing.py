@@ -43,11 +43,11 @@ _SHORT = "Jan. Feb. Mar. Apr. May June July Aug. Sept. Oct. Nov. Dec.".split()
 
 
 def pinpoint(source: Mapping[str, Any], style: Style = "plain") -> str:
-    """Return where a source stands, in a style, on one line.
+    """Return the place of a source, in a style, on one line.
 
     Args:
-        source: A citation or a passage: ``document``, ``section`` and ``page``; where they are
-            known ``title``, ``version`` in words, ``jurisdiction`` and ``kind``.
+        source: A citation or a passage: ``document``, ``section`` and ``page`` and, if known,
+            ``title``, ``version`` in words, ``jurisdiction`` and ``kind``.
         style: See ``Style``.
     """
     if style == "plain":
@@ -98,9 +98,9 @@ _STYLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def _beside(source: Mapping[str, Any]) -> str:
-    """Return ", paragraph 3": where a source stands that no page or number names.
+    """Return ", paragraph 3", the place of a source without a page or number.
 
-    Of a provision that has a label lawyers give no line.
+    Lawyers give no line for a provision that has a label.
     """
     at = {
         name: n

@@ -37,7 +37,7 @@ MEDIA_TYPES: Mapping[str, str] = {
 """Of every file that is written, by its suffix."""
 _FORMATS: dict[str, Format] = {f".{form}": form for form in get_args(Format)}
 _NAME_BYTES = 120
-# what separates folders, drives or fields, what a shell or a browser reads, and what is no letter
+# separators of folders, drives or fields, characters that shells or browsers read, and non-letters
 _NO_NAME = re.compile(r"[^\w \-.,()§]+")
 # what opens markup anywhere in a line; angle brackets and ampersands become entities, which also
 # readers that do not unescape a backslash before them take for text
@@ -135,7 +135,7 @@ def disposition(title: str, form: str) -> str:
 
 
 def file_name(title: str, form: str) -> str:
-    """Return a name for a file of answers that every system takes, whatever the title holds."""
+    """Return a file name for answers that every system accepts, for any title."""
     name = " ".join(_NO_NAME.sub(" ", one_line(title)).split())
     # systems cut dots and blanks at the ends, and hide what begins with a dot
     name = name.encode()[:_NAME_BYTES].decode(errors="ignore").strip(" .-,")

@@ -1,4 +1,4 @@
-"""Answers as a message to send: the text, and beside it the same as a Word document (RFC 5322)."""
+"""Answers as a mail message (RFC 5322): the text, and a Word document of the same."""
 
 from collections.abc import Iterator, Sequence
 from email.errors import MessageError
@@ -24,9 +24,9 @@ def as_mail(outline: Outline, memo: Memo | None, file: Attached) -> bytes:
     """Return an outline as an unsent message, which mail programs open as a draft.
 
     Args:
-        outline: What its text says.
-        memo: Says whom it is to and from, where it gives addresses.
-        file: Goes with it.
+        outline: The text.
+        memo: Gives recipient and sender, if it has their addresses.
+        file: The attachment.
     """
     message = EmailMessage(SMTP)
     message["Subject"] = one_line(outline.subject)
@@ -42,7 +42,7 @@ def as_mail(outline: Outline, memo: Memo | None, file: Attached) -> bytes:
 
 
 def _address(said: str) -> Address | None:
-    """Return the one address that is written; None where it is a name alone, or more than one."""
+    """Return the only address in a text, or None if there are several or just a name."""
     said = one_line(said)
     name, address = parseaddr(said)
     more = said.replace(address, "", 1).replace(name, "", 1).strip(' <>"')

@@ -39,7 +39,7 @@ def asked(record: Record) -> list[tuple[str, str]]:
 
 
 def place(record: Record, source: Record, style: Style = "plain") -> str:
-    """Return where a source stands, in a style; see ``pinpoint``."""
+    """Return the place of a source, in a style; see ``pinpoint``."""
     if style == "plain":
         return ", ".join([one_line(_named(record, source)), *places(source)])
     of_document = (one for one in record["passages"] if _key(one) == _key(source))
@@ -101,7 +101,7 @@ def _model(record: Record) -> str:
 
 
 def _named(record: Record, source: Record) -> str:
-    """Return a document's name, with its collection's where several were asked."""
+    """Return a document's name, with its collection if several were asked."""
     document: str = source["document"]
     return f"{source['collection']}: {document}" if len(record["collections"]) > 1 else document
 
@@ -179,7 +179,7 @@ class Memo:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file of answers is laid out: its style of citing, and as a memorandum where one is."""
+    """The layout of a file of answers: its style of citing, and its memorandum, if it is one."""
 
     style: Style = "plain"
     memo: Memo | None = None
@@ -357,7 +357,7 @@ def _note(record: Record, citation: Record, style: Style) -> list[str]:
 
 
 def quoted_at(where: str, quote: str) -> list[str]:
-    """Return the lines of a footnote: where a quote stands, and the quote."""
+    """Return the lines of a footnote: the place of a quote, and the quote."""
     first, *rest = _quoted(quote)
     return [f"{where}: {first}", *rest]
 

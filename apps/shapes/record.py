@@ -115,7 +115,7 @@ class Relation(Triplet):
 
 
 class Scores(BaseModel):
-    """The scores of the triad, from 0 to 1; None where one could not be resolved."""
+    """The scores of the triad, from 0 to 1, or None if one could not be resolved."""
 
     answer_relevance: float | None
     context_relevance: float | None
@@ -243,9 +243,9 @@ def dated(
 
     Args:
         record: See ``answer_record``; its sources name their collections.
-        collections: Those that were asked.
+        collections: The collections that were asked.
         as_of: The day whose law answered, or ``today`` or ``any``.
-        thread: The conversation's id; None where it is not kept.
+        thread: The conversation's id, or None if it is not kept.
     """
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     asked = {"collections": list(collections), "as_of": as_of}
@@ -275,10 +275,10 @@ def of_collection(record: dict[str, Any], collection: str) -> dict[str, Any]:
 
 
 def verdict(state: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
-    """Return what an answer is worth: in a few words, in sentences, and what was checked.
+    """Return an answer's verdict: in a few words, in sentences, and what was checked.
 
-    ``probability`` is the calibrated one that the answer answers the question; None where nobody
-    says.
+    ``probability`` is the calibrated probability that the answer answers the question, or None if
+    unknown.
     """
     evaluation: Evaluation = state["evaluation"]
     finding: Finding = state["finding"]
@@ -340,10 +340,10 @@ def _sentence(text: str) -> str:
 
 
 def text_hosts(settings: "Settings", connection: "Connection", *corpora: str) -> list[str]:
-    """Return the hosts that get text: of models and of engines; none where all stays here.
+    """Return the hosts of models and engines that receive text; empty if all stays here.
 
     Raises:
-        LexloopError: The model cannot be used and no fallback is allowed, or an address is none.
+        LexloopError: The model cannot be used and no fallback is allowed, or an address is invalid.
     """
     hosts: list[str] = []
     if settings.model.name is not None:
@@ -366,10 +366,10 @@ def text_hosts(settings: "Settings", connection: "Connection", *corpora: str) ->
 
 
 def engine_hosts(corpus: str) -> list[str]:
-    """Return the hosts of the engine that holds an index; none where it lies on this machine.
+    """Return the hosts of the engine that holds an index; empty if it is on this machine.
 
     Raises:
-        SettingsError: It is an address that cannot be used.
+        SettingsError: The address cannot be used.
     """
     from lexloop.store.engine.address import Address, is_address
 

@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return ``text`` on one line of at most ``most`` characters, an ellipsis where it is cut."""
+    """Return ``text`` on one line of at most ``most`` characters, with an ellipsis if it is cut."""
     line = one_line(text)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
@@ -46,7 +46,7 @@ def first_of(said: Sequence[str], most: int, others: str = "{} more.") -> list[s
 
 
 def inert(text: str) -> str:
-    """Return text of which Markdown makes no HTML, image or link: a backslash keeps it text."""
+    """Escape a text, so that Markdown makes no HTML, image or link of it."""
     return _ACTIVE.sub(r"\\\g<0>", clean(text))
 
 
@@ -56,13 +56,13 @@ def at_in_words(at: Mapping[str, Any]) -> list[str]:
 
 
 def places(source: Mapping[str, Any]) -> list[str]:
-    """Return where in its document a source stands, in words, as a person finds it in the file.
+    """Return the place of a source in its document, as a person finds it in the file.
 
-    That is its provision, its page, line, row or paragraph, its version and its identifier. What
-    was recognised on a picture is told as such.
+    That is its provision, its page, line, row or paragraph, its version and its identifier. Text
+    recognised in a picture is marked as such.
 
     Args:
-        source: Anything with a ``section`` and a ``page``, such as a citation.
+        source: A mapping with a ``section`` and a ``page``, such as a citation.
     """
     page = f"page {source['page']}" if source["page"] else ""
     sure = source.get("read_from_picture")

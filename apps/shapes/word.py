@@ -51,9 +51,9 @@ class _Footnotes:
         self._text, self._reference = _styles(document)
 
     def add(self, paragraph: "Paragraph", number: int, lines: list[str]) -> None:
-        """Write a footnote and refer to it at the end of a paragraph, where others find it.
+        """Write a footnote, and refer to it at the end of a paragraph.
 
-        The number is that which Word will give it: one more than the last one's.
+        The number is the one that Word will give it: one more than the last footnote's.
         """
         style = f'<w:pPr><w:pStyle w:val="{self._text}"/></w:pPr>'
         first, *rest = (_run(_said(f"{'' if at else ' '}{line}")) for at, line in enumerate(lines))

@@ -75,8 +75,9 @@ def test_every_link_of_what_is_no_page_of_the_guide_leads_to_a_file(page: Path) 
 
 
 def ways(heading: str) -> list[list[str]]:
-    """The files of each line of a way in CONTRIBUTING; a bare name lies beside the one before."""
-    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition(f"## {heading}\n")[2]
+    """Return the files on each line of a way; a bare name is in the folder of the one before."""
+    page = ROOT / "docs" / "architecture.md"
+    section = page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2]
     found = []
     for line in WAY.findall(section.partition("\n## ")[0] + "\n## "):
         names: list[str] = []

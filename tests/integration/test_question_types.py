@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from lexloop.graph.app import graph
 
 _PAPER = Path(os.environ.get("LEXLOOP_DATA", "")) / ".." / "papers" / "hypa-rag-v1.txt"
-"""Beside the data: see ``../shared`` in CONTRIBUTING.md."""
+"""Beside the published data, which ``LEXLOOP_DATA`` names."""
 
 
 def _questions() -> dict[str, list[str]]:

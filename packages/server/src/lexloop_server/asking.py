@@ -126,7 +126,7 @@ class Run:
 
     @property
     def by_a_model(self) -> bool:
-        """True where a model has a part in the answer that the embedded could take."""
+        """True if a model does a part of the answer that the embedded code could do."""
         chosen = self.first.flat()
         asked = any(chosen[name] not in (one, "none") for name, one in EMBEDDED_ALONE.items())
         return asked and self.first.model.name is not None and self.first.retrieval.source != "none"
@@ -142,7 +142,7 @@ class Run:
             update: The keys that it wrote.
 
         Returns:
-            What is told of the step; None where that is nothing.
+            The event for this step, or None if there is nothing to report.
         """
         if not place:
             self.state.update({name: one for name, one in update.items() if name != "found"})
@@ -201,14 +201,14 @@ class Asking:
     """Runs questions for people, and finds passages for them.
 
     Args:
-        engine: Has the graph.
-        collections: Say who may ask what.
-        hosts: Where text of questions and passages goes.
+        engine: The graph.
+        collections: Know who may ask what.
+        hosts: The hosts that receive text of questions and passages.
         store: Keeps threads.
-        rates: Count each person's questions and searches.
-        streams: Hold those that run or wait.
-        queue: Gives them their turns, among all that computes.
-        audit: Is told of each question before it is asked, and of its documents before its answer.
+        rates: Counts each person's questions and searches.
+        streams: Counts those that run or wait.
+        queue: Gives them their turns.
+        audit: Records each question before it is asked, and its documents before its answer.
     """
 
     engine: Engine
@@ -241,7 +241,7 @@ class Asking:
     ) -> AsyncGenerator[Event, None]:
         """Yield ``begin``, then steps and tokens as they come, then the answer.
 
-        Where the caller keeps the conversation and gives its ``history``, nothing is kept here.
+        If the caller keeps the conversation and gives its ``history``, nothing is kept here.
 
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
@@ -407,7 +407,7 @@ class Asking:
         """Return the answer's record, once it is kept.
 
         Raises:
-            AuditError: The audit log cannot be told of it; nobody gets the answer.
+            AuditError: The audit log cannot be written; nobody gets the answer.
         """
         record = run.record(self.hosts)
         documents = found_documents(chain(record["citations"], record["near"], record["passages"]))

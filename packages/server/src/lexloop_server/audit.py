@@ -1,14 +1,14 @@
-"""The audit log of a server: who did what, in lines of which each holds the hash of the one before.
+"""The audit log of a server: who did what, in lines that each contain the hash of the one before.
 
-A folder of JSON Lines. Each file is named by the number of its first line, and goes on where the
-one before ends, so that turning to a new file breaks nothing. A line ends with ``before``, the
-SHA-256 that the line before states, and ``sha256``, that of its own bytes without this last member
-(``{...}`` and no line feed). ``head`` states the last line, so that one that is cut off is missed;
-so does a witness beside the folder, and an anchor, ``N:SHA256``, that somebody keeps elsewhere.
+The log is a folder of JSON Lines. Each file is named by the number of its first line and continues
+the chain of the file before. A line ends with ``before``, the SHA-256 of the line before, and
+``sha256``, the SHA-256 of its own bytes without this last member (``{...}`` and no line feed).
+``head`` states the last line, so that a cut-off line is noticed. So does a witness beside the
+folder, and an anchor, ``N:SHA256``, that somebody keeps elsewhere.
 
-Writers are threads and processes: who holds the lock of ``head`` writes. Each line is on the disk
-(``fdatasync``) before what it tells of goes on. What a crash left half written was never part of
-the log and is removed by the next writer; a line that came to the disk without its head is kept.
+Threads and processes may write; the holder of the lock of ``head`` does. Each line is on disk
+(``fdatasync``) before its action continues. A line that a crash left half written was never part
+of the log, and the next writer removes it. A complete line without its head is kept.
 """
 
 import errno
@@ -43,7 +43,7 @@ from lexloop_server.audit_lines import (
 )
 
 FOLDER = "audit"
-"""Where it lies below the data of a server."""
+"""The log's folder inside the data of a server."""
 _log = logging.getLogger("lexloop.serve")
 _KEY = "key"
 _KEY_BYTES = 32
@@ -51,7 +51,7 @@ _PATIENCE_S, _LOOK_S = 10.0, 0.005
 _MOST_WARNINGS, _WITHIN_S = 60, 60.0
 """Strangers cause no more lines than these, so that they cannot fill the disk."""
 _RESTORED = "head was restored"
-"""Told if the head stated no last line, but something else did."""
+"""Logged if the head did not state a last line, but something else did."""
 _MB = 1 << 20
 _ENDINGS = frozenset(
     {"answer", "delete", "remove", "take back", "withdraw link", "delete table", "stop table"}
@@ -101,12 +101,12 @@ class AuditLog:
     """Writes lines.
 
     Args:
-        folder: Of the log; None if none is kept, and then nothing is written.
-        segment_bytes: The most bytes of a file, unless it is one line.
-        keyed: Whether questions are told by a keyed hash, which tells the same ones apart from
-            others to who has the key, in place of their text.
-        person_bytes: The most bytes of the lines of one person on one day; a line that was begun
-            below that is written whole. Counted by this process.
+        folder: The log's folder, or None to write nothing.
+        segment_bytes: The maximum bytes of a file, unless it is a single line.
+        keyed: Whether to log a keyed hash of questions instead of their text. Whoever has the key
+            can recognise a known question.
+        person_bytes: The maximum bytes of one person's lines on one day. A line that begins below
+            the limit is written whole. Counted by this process.
     """
 
     def __init__(
@@ -148,9 +148,9 @@ class AuditLog:
             ) from error
 
     def warn(self, did: str, address: str, **told: Any) -> None:
-        """Tell what a stranger tried, here and in the server's log.
+        """Log what a stranger tried, here and in the server's log.
 
-        Of more than ``_MOST_WARNINGS`` within a minute only the number is told, by the next line.
+        Beyond ``_MOST_WARNINGS`` in a minute, only their number is logged, with the next line.
         """
         now = time.monotonic()
         with self._lock:
@@ -169,7 +169,7 @@ class AuditLog:
             _log.error("%s", error)  # nothing was given, so nothing is withheld
 
     def anchor(self) -> str:
-        """Return what states the last line, to be kept elsewhere; "" if there is none.
+        """Return an anchor of the last line, to be kept elsewhere, or "" if there is none.
 
         Raises:
             DataError: It cannot be read.
@@ -183,7 +183,7 @@ class AuditLog:
         return f"{last.n}:{last.sha256}" if last and last.n else ""
 
     def _state_nothing(self, folder: Path) -> None:
-        """State of a new log that it has no line: one that states nothing has lost some."""
+        """Write that a new log has no line. A log that states nothing has lost lines."""
         with self._held(folder) as handle, _witness(folder) as witness:
             if Head.read(handle) is None and Head.read(witness) is None:
                 _begin(folder, handle, Head())
@@ -204,7 +204,7 @@ class AuditLog:
             os.close(handle)
 
     def _question(self, folder: Path, text: str) -> dict[str, str]:
-        """Return what is told of a question; the caller holds the log."""
+        """Return what is logged of a question. The caller holds the lock."""
         if not self._keyed:
             return {"question": text}
         file = folder / _KEY

@@ -26,7 +26,7 @@ _NOTHING_STATES = "nothing states the last line, so lines may be missing at the 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, in which line of which file."""
+    """A fault, with its file and line."""
 
     file: str
     line: int
@@ -35,16 +35,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found of a log, or of a file of one.
+    """The result of checking a log, or one file of it.
 
     Args:
-        lines: How many there are.
-        first: The number of the first; 0 without any.
-        last: The number of the last.
-        sha256: The hash of the last.
-        end_stated: Whether anything says which line is the last: the head, the witness beside the
-            folder, or an anchor. Otherwise lines may have been cut off the end.
-        faults: What is wrong.
+        lines: The number of lines.
+        first: The number of the first line, or 0 without any.
+        last: The number of the last line.
+        sha256: The hash of the last line.
+        end_stated: Whether the head, the witness beside the folder, or an anchor says which line is
+            the last. Otherwise lines may have been cut off the end.
+        faults: The faults.
     """
 
     lines: int = 0
@@ -75,7 +75,7 @@ class Anchor(NamedTuple):
         """Return the anchor that is written as ``N:SHA256``.
 
         Raises:
-            InputError: It is none.
+            InputError: The text is not an anchor.
         """
         found = _ANCHOR.fullmatch(text.strip())
         if found is None:
@@ -147,12 +147,12 @@ def _said(first: int, last: int) -> str:
 def verified(place: Path, expect: Anchor | None = None) -> Verified:
     """Check a log, or one file of it or of an export, which may begin with any line.
 
-    Nobody can tell from a log alone whether lines were cut off its end together with all that
-    states the last: that needs an anchor from before.
+    A log alone cannot show whether lines were cut off its end together with everything that states
+    the last line. That needs an earlier anchor.
 
     Args:
         place: The folder or the file.
-        expect: A line that has to be there.
+        expect: A line that must be there.
 
     Raises:
         DataError: It cannot be read.

@@ -87,11 +87,11 @@ class CollectionBody(BaseModel):
 
 
 class Engine:
-    """The graph and its resources; who needs them first waits until they are loaded.
+    """The graph and its resources, which are loaded on first use.
 
     Args:
-        settings: Those that the operator has settled, for all questions.
-        connection: Where models are reached.
+        settings: The operator's settings, for all questions.
+        connection: The address and key of models.
     """
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
@@ -174,16 +174,16 @@ class Engine:
 class Collections:
     """The collections of a server, for who asks: the operator's, and what people uploaded.
 
-    Somebody's own are seen by nobody else with whom they are not shared, unless there are no people
-    and so nobody else.
+    A person's own collections are visible only to them and to people with whom they are shared,
+    unless the server has no people.
 
     Args:
-        server: Names those of the operator.
-        engine: Opens them.
-        uploads: Has those that were uploaded.
-        sharing: Says with whom they are shared.
-        suggestions: Has questions to begin with.
-        named_alone: Whether nobody sees any but those that the operator names.
+        server: The server's settings, with the operator's collections.
+        engine: Opens collections.
+        uploads: The uploaded collections.
+        sharing: Their grants.
+        suggestions: Questions to begin with.
+        named_alone: Whether only the operator's collections are visible.
     """
 
     def __init__(
@@ -223,15 +223,15 @@ class Collections:
         return operators | shared
 
     def called(self, reader: Person, owner: str, name: str) -> str | None:
-        """Return what a reader calls the collection that another calls so.
+        """Return a reader's name for a collection in another person's conversation.
 
         Args:
-            reader: Who reads.
-            owner: Whose conversation names it.
-            name: As its owner saw it.
+            reader: The reader.
+            owner: The owner of the conversation.
+            name: The collection's name, as the owner saw it.
 
         Returns:
-            None where it may be one of two: the operator's, or an uploaded one of that name.
+            The name, or None if it may be the operator's or an uploaded one of that name.
         """
         holder, own = owner_and_name(name)
         uploaded = own in self._uploads.of(holder or owner)
@@ -241,7 +241,7 @@ class Collections:
         return own if holder == reader.name or self._alone else shared_name(holder, own)
 
     def settings(self, person: Person, name: str, **changes: Any) -> Settings:
-        """Return the settings that a person's questions to a collection are answered with.
+        """Return the settings for a person's questions to a collection.
 
         Raises:
             NotFoundError: There is no such collection for them.
@@ -256,7 +256,7 @@ class Collections:
         return self._engine.settings.changed(**{**changes, **granted})
 
     def view(self, person: Person, name: str, as_of: str = "any") -> "View":
-        """Return what a person may see of a collection, in force on a day or whenever it is.
+        """Return a person's view of a collection, in force on a day or any day.
 
         Raises:
             NotFoundError: There is no such collection for them.
@@ -282,7 +282,7 @@ class Collections:
         """Return a collection that a person uploaded, or that is shared with them.
 
         Raises:
-            NotFoundError: There is none of that name for them.
+            NotFoundError: There is no such collection for them.
         """
         found = self.held(person).get(name)
         if found is None:
@@ -290,11 +290,11 @@ class Collections:
         return found
 
     def changeable(self, person: Person, name: str) -> Uploaded:
-        """Return a collection of which a person may change the documents.
+        """Return a collection whose documents a person may change.
 
         Raises:
             NotFoundError: There is no such collection for them.
-            AccessError: It is the operator's, or another's who shares it to be read.
+            AccessError: It is the operator's, or another person's who shares it for reading.
         """
         if name in self._named(person):
             raise AccessError(
@@ -313,7 +313,7 @@ class Collections:
 
         Raises:
             NotFoundError: There is no such collection for them.
-            AccessError: It is another's.
+            AccessError: It is another person's.
         """
         found = self.changeable(person, name)
         if name not in self.own(person):
@@ -327,9 +327,9 @@ class Collections:
         return name in self.own(person) or (shared is not None and shared[1] == "curate")
 
     def records(self, person: Person) -> list[CollectionBody]:
-        """Return what a person is told of each collection, those not indexed yet included.
+        """Return the record of each of a person's collections, including those not indexed yet.
 
-        One that takes long to open is told of without what is in it, and is opened aside.
+        One that takes long to open is listed without its contents, and opened in the background.
         """
         held = self.held(person)
         self._engine.wait()
@@ -363,7 +363,7 @@ class Collections:
     def unready(self, person: Person, names: Sequence[str]) -> dict[str, str]:
         """Return why some of a person's collections cannot be asked now, by their names.
 
-        One that was never opened is opened aside, and waited for a little.
+        One that was never opened is opened in the background, and waited for briefly.
 
         Raises:
             NotFoundError: There is no such collection for them.
@@ -380,13 +380,13 @@ class Collections:
         return troubles
 
     def _trouble(self, name: str, opening: "Future[View]", until: float) -> str:
-        """Return why a collection cannot be read by then; "" where it can."""
+        """Return why a collection cannot be read by then, or "" if it can."""
         try:
             opening.result(max(0.0, until - time.monotonic()))
         except TimeoutError:
             return _OPENING
         except NotFoundError:
-            raise  # nobody is told whether there is one for others
+            raise  # do not reveal whether others have one
         except LexloopError as error:
             _log.warning("The collection %s cannot be opened: %s", name, error)
             return "It cannot be opened; the server's log says why."
@@ -479,12 +479,12 @@ class Collections:
 
 @contextmanager
 def opening() -> Iterator[None]:
-    """Tell settings that an index was not made with as documents that cannot be read.
+    """Report settings that an index was not made with as documents that cannot be read.
 
-    What a caller may set was checked by then: these are the operator's, and say where it lies.
+    The caller's settings were checked before. These are the operator's, and would reveal paths.
 
     Raises:
-        CorpusError: In place of a ``SettingsError``.
+        CorpusError: Instead of a ``SettingsError``.
     """
     try:
         yield

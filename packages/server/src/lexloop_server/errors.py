@@ -44,7 +44,7 @@ _HTTP_KINDS = {404: "NotFoundError", 405: "MethodNotAllowed"}
 _MOST_TOLD = 5
 _SEE_LOG = "The server's log says why; tell its operator."
 OPENAI = "/v1/"
-"""Where paths of OpenAI's protocol begin."""
+"""The prefix of paths of OpenAI's protocol."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _OPENAI_CODES = {"UnknownPerson": "invalid_api_key", "NotFoundError": "model_not_found"}
 
@@ -73,7 +73,7 @@ COMMON = (400, 401, 403, 408, 413, 422, 429, 500, 503)
 
 
 class _AsciiResponse(Translated):
-    """JSON that can be written whatever text a caller sent, lone surrogates included."""
+    """JSON that can hold any text that a caller sent, including lone surrogates."""
 
     def render(self, content: Any) -> bytes:
         """Return the body."""
@@ -109,7 +109,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return what people are told of an error; where things lie they are not, which is logged."""
+    """Return the message of an error for people. Paths are left out of it and logged."""
     kind = type(error).__name__
     if not isinstance(error, LexloopError):
         _log.error("Unexpected %s", kind, exc_info=error)
@@ -142,12 +142,12 @@ def body_of(
     path: str = "",
     refused: Sequence[RefusedFile] = (),
 ) -> dict[str, Any]:
-    """Return the JSON object that tells an error.
+    """Return the JSON object of an error.
 
     Args:
-        error: What happened.
-        path: That of the request, which says in whose form it is told.
-        refused: The files of an upload of which none was taken.
+        error: The error.
+        path: The path of the request, which decides the form of the object.
+        refused: The files of an upload, if none was taken.
     """
     problem = problem_of(error).model_copy(update={"refused": [*refused]})
     return _body(path, status_of(error), problem, code=_OPENAI_CODES.get(problem.kind))
@@ -186,7 +186,7 @@ def faults_of(found: Sequence[Any]) -> str:
 
 
 def install(app: FastAPI) -> None:
-    """Have every failure of an application told in this form."""
+    """Return every error of an application in this form."""
     app.add_exception_handler(LexloopError, _ours)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _of_http)
@@ -200,7 +200,7 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
-    """Tell where a request differs from the schema, without repeating what was sent."""
+    """Say how a request differs from the schema, without repeating what was sent."""
     assert isinstance(error, RequestValidationError)
     found, path = error.errors(), request.scope["path"]
     first = found[0]["loc"][1:2] if found else ()

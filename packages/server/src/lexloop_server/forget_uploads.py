@@ -26,17 +26,17 @@ from lexloop_server.uploads import Uploaded, UploadStore
 def forget_upload(
     uploads: UploadStore, store: ThreadStore, one: Uploaded, document: str, owner: str
 ) -> Forgotten:
-    """Forget an uploaded file: it goes first, so that no answer to come is kept that quotes it.
+    """Forget an uploaded file. It is deleted first, so that no later answer can quote it.
 
-    Its index, which has to follow, is for the caller to write anew. What was killed meanwhile is
-    begun again by the same order, or by ``resume``.
+    The caller must then write its index again. After a crash, the same order or ``resume`` starts
+    again.
 
     Args:
-        uploads: Has the file.
-        store: Has the answers; opinions lie beside it.
+        uploads: The store of the file.
+        store: The store of the answers. Opinions are beside it.
         one: The collection.
         document: The name of the file.
-        owner: Whose it is, by their name: others know it as OWNER~NAME.
+        owner: The name of its owner. Others know it as OWNER~NAME.
 
     Raises:
         NotFoundError: There is no such file, nor was it forgotten before.
@@ -85,6 +85,6 @@ def _carried_out(
 
 
 def _collection(order: Mapping[str, str]) -> Uploaded:
-    """Return where the collection of an order lies today; an earlier version may have begun it."""
+    """Return the present place of an order's collection. It may have moved since the order."""
     folder = Path(order["folder"])
     return Uploaded(folder.name, renamed(folder.parent) / folder.name)

@@ -73,7 +73,7 @@ _PATIENCE_S, _POLL_S = 30.0, 0.2
 
 @dataclass(frozen=True)
 class Touched:
-    """A place from which something was taken: what it is, where it lies, what was done to it."""
+    """A place from which something was removed: what it is, its path, and what was done."""
 
     kind: str
     where: str
@@ -129,10 +129,10 @@ class Target:
     """A document, or a source file with all its documents.
 
     Args:
-        corpus: Where it is said to be: a folder, a file, an index or an address.
-        name: What it is called there.
-        places: Where it lies, by the paths of sources; the names of indexes that came without.
-        roots: Of these sources.
+        corpus: The corpus that should contain it: a folder, a file, an index or an address.
+        name: Its name there.
+        places: Its paths in the sources, or its names in indexes without sources.
+        roots: The roots of these sources.
     """
 
     corpus: str
@@ -187,7 +187,7 @@ class Target:
 
 
 def _places(source: IndexSource, name: str) -> list[str]:
-    """Return where a document of a source may lie: a source that is gone may have been a file."""
+    """Return a document's possible paths. A source that is gone may have been a file."""
     if not name.startswith(source.prefix) or not source.path:
         return []
     root, own = _real(source.path), name.removeprefix(source.prefix)
@@ -198,7 +198,7 @@ def _places(source: IndexSource, name: str) -> list[str]:
 
 
 def _real(path: str) -> str:
-    """Return a path with its links followed, and an address as it is."""
+    """Return a path with its links resolved, and an address unchanged."""
     return path if "://" in path else os.path.realpath(path)
 
 
@@ -220,7 +220,7 @@ def _sources(corpus: str) -> tuple[IndexSource, ...]:
 
 
 def sources_in(index: Path) -> list[IndexSource] | None:
-    """Return the sources of an index of any format; None where it does not tell them."""
+    """Return the sources of an index of any format, or None if it does not name them."""
     try:
         told = json.loads((index / MANIFEST).read_text(encoding="utf-8"))["sources"]
         return [IndexSource(str(one["path"]), str(one["prefix"])) for one in told]
@@ -314,14 +314,15 @@ def withdraw(
     done: Forgotten,
     texts: Sequence[str] = (),
 ) -> None:
-    """Withdraw what kept answers and opinions have of a document; opinions go first.
+    """Remove a document from kept answers and opinions. Opinions are changed first.
 
     Args:
-        store: Has the answers.
-        feedback: Has the opinions.
-        traces: Of a person's answers; "" is who gave an opinion on one that is not kept.
-        done: Is told what was changed.
-        texts: Those of the document, where they are known still.
+        store: The store of the answers.
+        feedback: The store of the opinions.
+        traces: Returns the traces for a person's answers. "" stands for the author of an opinion
+            on an answer that is not kept.
+        done: Records the changes.
+        texts: The texts of the document, if they are still known.
     """
     whose: dict[str, str] = {}
     emptied: set[str] = set()
@@ -355,13 +356,13 @@ def withdraw(
 def withdraw_rows(
     target: Target, corpora: Corpora, done: Forgotten, texts: Sequence[str] = ()
 ) -> None:
-    """Delete the rows of tables that are of a document, and what was written in others of it.
+    """Delete a document's rows from tables, and its quotes from corrections of other rows.
 
     Args:
         target: The document.
-        corpora: Of a table's owner, the corpora that the one it names may be.
-        done: Is told what was changed, and of questions that quote the document.
-        texts: Those of the document, if they are known still.
+        corpora: Returns the corpora that a table's corpus may mean for its owner.
+        done: Records the changes, and questions that quote the document.
+        texts: The texts of the document, if they are still known.
     """
     for store in every_table():
         with done.trying(store.file), closing(store):
@@ -475,7 +476,7 @@ def take_out(
 
 
 def tidy(index: Path, until: float, done: Forgotten) -> None:
-    """Remove what no reader of an index has any more; who reads until then is told of."""
+    """Remove files of an index that nobody reads any more, and report those still in use."""
     while index.is_dir() and ((left := still_read(index)) or (index / STAGING).is_dir()):
         with writing(index):
             shutil.rmtree(index / STAGING, ignore_errors=True)
@@ -496,12 +497,12 @@ class Order:
     """An order to forget a document, given on this machine.
 
     Args:
-        target: Which.
-        access: Who orders it, for whom there is no other document than they may see.
+        target: The document.
+        access: The access of whoever gives the order. Documents that they may not see are ignored.
         embedder_of: Loads the embedder of an index.
         collections: The corpora of a server's collections, by name.
-        chats: The file of chats; None for the user's own.
-        delete_file: Whether its own file is deleted, though no upload.
+        chats: The file of chats, or None for the user's own.
+        delete_file: Whether to delete the document's own file, even if it is not an upload.
     """
 
     target: Target
@@ -515,7 +516,7 @@ class Order:
         """Forget the document.
 
         Raises:
-            NotFoundError: There is none of that name, for who orders it.
+            NotFoundError: There is no document with that name that they may see.
             DataError: The data folder cannot be written.
         """
         rename_homes(data_folder() / UPLOADS)
@@ -548,7 +549,7 @@ class Order:
         """Return the texts of the document, as indexes have them.
 
         Raises:
-            NotFoundError: There is none for who orders it, and it was not ordered before.
+            NotFoundError: There is no document that they may see, and no earlier order for it.
         """
         near: list[str] = []
         found: list[Held] = []
@@ -645,7 +646,7 @@ class Order:
         return bool(held.documents or held.files)
 
     def _delete_files(self, done: Forgotten) -> None:
-        """Delete an uploaded copy, and somebody's own file only where that is ordered."""
+        """Delete an uploaded copy, and a person's own file only if the order says so."""
         uploads = os.path.realpath(data_folder() / UPLOADS)
         for file in self.target.files():
             with done.trying(file):

@@ -81,9 +81,9 @@ class Indexing:
     """The jobs of a server.
 
     Args:
-        settings: Those that documents are indexed with.
-        connection: Where an embedder is reached.
-        after: Called when an index was written, before that is told.
+        settings: The settings for indexing documents.
+        connection: The address and key of an embedder.
+        after: Called when an index was written, before this is reported.
     """
 
     def __init__(
@@ -128,14 +128,14 @@ class Indexing:
             _log.error("The uploads that were left unfinished cannot be read: %s", error)
 
     def retry(self) -> None:
-        """Index anew what could not be written, where the disk has so much more space by now."""
+        """Index again what could not be written, if the disk has enough space now."""
         for job in [*self._jobs.values()]:
             with suppress(OSError):  # it was deleted meanwhile
                 if job.over and 0 < job.waits_for <= _free(job.collection):
                     self.start(job.collection)
 
     def of(self, collection: Uploaded) -> Job | None:
-        """Return the last job of a collection; None where there was none since the start."""
+        """Return the last job of a collection, or None if there was none since the start."""
         return self._jobs.get(collection.folder)
 
     def end(self, collection: Uploaded) -> None:
@@ -229,10 +229,10 @@ class Indexing:
 
 
 def counts_of(collection: Uploaded) -> dict[str, int]:
-    """Return what the index of a collection holds; nothing where there is none.
+    """Return the counts of a collection's index; empty if there is none.
 
     Raises:
-        DataError: It is damaged.
+        DataError: The index is damaged.
     """
     return dict(Manifest.read(collection.index).counts) if collection.indexed else {}
 
@@ -246,7 +246,7 @@ def _is_current(collection: Uploaded) -> bool:
 
 
 def _readable(collection: Uploaded) -> bool:
-    """Return whether there is a file that a document may be in, beside those with metadata."""
+    """Return whether there is a file that may hold a document, apart from files of metadata."""
     return not all(is_sidecar(PurePosixPath(file).name) for file in collection.files())
 
 

@@ -20,9 +20,9 @@ _MINUTE_S = 60.0
 
 
 async def ahead(source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """Yield what a generator yields, which does not wait for a slow reader.
+    """Yield a generator's items without making it wait for a slow reader.
 
-    It ends where its reader does. What it has yielded meanwhile is held.
+    Items are buffered meanwhile. The generator ends with its reader.
     """
     held: asyncio.Queue[T | None] = asyncio.Queue()
 
@@ -83,11 +83,11 @@ class Rates:
 
 
 class Places:
-    """Places for what is under way, of which there may be so many to each person.
+    """Limits how many things each person may have under way.
 
     Args:
-        most: How many; None for any number.
-        full: Makes the error of who finds none free.
+        most: The maximum, or None for no limit.
+        full: Returns the error for a person who has reached it.
     """
 
     def __init__(self, most: int | None, full: Callable[[], LexloopError]) -> None:
@@ -123,15 +123,15 @@ def shares(most: int | None) -> Places:
 
 
 class Queue:
-    """Shares out the processors among people, for all that computes: questions, cells, searches.
+    """Shares the processors among people, for everything that computes: questions, cells, searches.
 
-    The next turn is for whoever holds the fewest, and of these for whoever was served longest ago.
-    So nobody waits behind all that another asked. One person's work keeps its order.
+    The next turn goes to whoever holds the fewest, and among these to whoever was served longest
+    ago, so that nobody waits for all of another person's work. Each person's work keeps its order.
 
     Args:
-        at_once: How many turns are held at once.
-        patience_s: The longest that a caller of ``turn`` waits, in seconds.
-        threads: The most works of ``run`` at once: those that have begun keep theirs.
+        at_once: The number of turns held at once.
+        patience_s: The maximum seconds that a caller of ``turn`` waits.
+        threads: The maximum calls of ``run`` at once. Those that have begun keep their thread.
     """
 
     def __init__(self, at_once: int, patience_s: float, threads: int = 100) -> None:
@@ -224,7 +224,7 @@ class Queue:
             yield
 
     def _passed_on(self, who: str) -> "Future[None] | None":
-        """End a turn if other people wait, and return the next one; None if nobody does."""
+        """End a turn if other people wait, and return the next one, or None if nobody waits."""
         with self._lock:
             if not self._waiting.keys() - {who}:
                 return None

@@ -65,7 +65,7 @@ T = TypeVar("T")
 FastMcpSettings.model_config["env_file"] = None
 
 WORK = "lexloop.work"
-"""Where the scope of an HTTP request has what is to be cancelled when its client leaves."""
+"""The key in the scope of an HTTP request for work to cancel when its client leaves."""
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
 _MOST_LINKS, _MOST_LISTED, _PAGE = 50, 500, 100
 _MOST_COLUMNS = 20
@@ -83,7 +83,7 @@ _READING = types.ToolAnnotations(
 )
 
 Call = Context[Any, Any, Any]
-"""One call of a tool: who sent it, and where its progress goes."""
+"""One call of a tool, with its sender and the target of its progress."""
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 Words = Annotated[str, Field(min_length=1, max_length=500)]
 AsOf = Annotated[
@@ -122,8 +122,8 @@ class LexloopMcp(FastMCP[Any]):
 
     Args:
         asking: Answers questions, and finds passages.
-        collections: Say what a person sees.
-        person_of: Gives who sent an HTTP request; its argument is None where there is none.
+        collections: Know what a person may see.
+        person_of: Returns the sender of an HTTP request. Its argument is None without a request.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class LexloopMcp(FastMCP[Any]):
         return self._mcp_server
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Call a tool; what fails is told as its result."""
+        """Call a tool. A failure is returned as its result."""
         request = self.protocol.request_context.request
         with anyio.CancelScope() as held:
             if request is not None:
@@ -164,10 +164,10 @@ class LexloopMcp(FastMCP[Any]):
         return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
 
     async def _called(self, name: str, arguments: dict[str, Any]) -> shapes.Result:
-        """Return what a tool gives.
+        """Return a tool's result.
 
         Raises:
-            Exception: There is no such tool, the arguments do not fit, or it fails.
+            Exception: The tool is unknown, the arguments do not fit, or it fails.
         """
         tool = self._by_name.get(name)
         if tool is None:
@@ -580,10 +580,10 @@ class LexloopMcp(FastMCP[Any]):
     def _meant(
         self, person: Person, said: str, collection: str | None
     ) -> "tuple[str, View, Source]":
-        """Return the document meant, and where it lies.
+        """Return the document meant, with its collection and view.
 
         Raises:
-            LexloopError: There is none, or several are meant.
+            LexloopError: There is no such document, or several.
         """
         views = self._views(person, None if collection is None else [collection])
         found, error = [], None
@@ -608,7 +608,7 @@ class LexloopMcp(FastMCP[Any]):
     ) -> "dict[str, View]":
         """Return the views of the collections meant.
 
-        Where none was named, one that cannot be opened does not keep the others from being read.
+        If none was named, collections that cannot be opened are skipped.
 
         Raises:
             LexloopError: There is no such collection for the person, or it cannot be opened.

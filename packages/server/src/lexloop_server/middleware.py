@@ -1,13 +1,13 @@
-"""What every request passes before the work, in this order.
+"""The checks of every request, in this order.
 
-1. Whether it can be trusted in its form: what it says of its length, its host, its origin.
-2. Who asks. Where keys are set, nothing of a body is taken from whom nobody knows.
+1. Its form: length, host and origin.
+2. Who asks. If keys are set, no body is read from an unknown sender.
 3. How often they ask, and how much they have under way (``limits``).
-4. How much of a body is taken and for how long: what fits into memory, unless a route that writes
-   to the disk takes more (``Body.allow``).
+4. How large its body is and how long it takes: it must fit into memory, unless a route that writes
+   to the disk allows more (``Body.allow``).
 
-Every response gets the headers that browsers heed. Plain ASGI, so that streams pass through as they
-are.
+Every response gets security headers for browsers. This is plain ASGI, so that streams pass through
+unchanged.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ _GUARDED = ("/api", "/v1", "/mcp")
 _HEALTH, _SIGN_IN = "/api/health", "/api/session"
 SCHEMA = "/api/openapi.json"
 WRONG_KEY = "wrong key"
-"""What the audit log says of a key that nobody has."""
+"""The audit log's name for the use of an unknown key."""
 _MB = 1024 * 1024
 _UNKNOWN_BYTES = 16 * 1024
 """The most that is taken of somebody who is not known, which a key to sign in with fits into."""
@@ -77,15 +77,15 @@ _LINGER_S, _LINGER_BYTES = 2.0, 16 * _MB
 
 
 class Guard:
-    """Lets a request in, and says who asks under ``lexloop.person`` of its scope.
+    """Admits a request, and puts its sender into its scope as ``lexloop.person``.
 
     Args:
-        app: What answers.
-        settings: Name the hosts and the limits.
-        people: Know who asks.
-        rates: Count requests.
-        shares: Hold those under way.
-        audit: Is told of wrong keys, and of names that no trusted proxy gave.
+        app: The application.
+        settings: The hosts and the limits.
+        people: Identifies the sender.
+        rates: Counts requests.
+        shares: Counts requests under way.
+        audit: Records wrong keys, and names from untrusted proxies.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Guard:
             await answer(scope, body.receive, _responding(send, body, caching))
 
     def _admitted(self, scope: Scope) -> Person | None:
-        """Return who asks; None where that is no matter.
+        """Return who asks, or None if it does not matter.
 
         Raises:
             LexloopError: The request is refused.
@@ -151,7 +151,8 @@ class Guard:
         address = address_of(scope)
         self._check_identity(scope)
         if path == _SIGN_IN:
-            # counted apart: who sends no key keeps nobody at their address from signing in
+            # counted separately, so that requests without a key do not keep others at the same
+            # address from signing in
             self._rates.count("requests", f"sign-in: {address}")
             return None
         who = f"stranger: {address}"
@@ -170,7 +171,7 @@ class Guard:
         return person
 
     def _check_identity(self, scope: Scope) -> None:
-        """Refuse a trusted proxy's word given twice: a client's own may be beside it."""
+        """Refuse a duplicated header of a trusted proxy, since one may come from the client."""
         if not self._people.trusts(scope["lexloop.peer"]):
             return
         given = [name.decode("latin-1") for name, _ in scope["headers"]]
@@ -216,13 +217,13 @@ def _check_length(headers: dict[str, str]) -> None:
 
 
 class Body:
-    """The body of a request, of which no more is taken than may be, nor for longer.
+    """The body of a request, with limits on its size and time.
 
     Args:
-        scope: The request's.
-        receive: Gives the messages.
-        limits: On a body that is read into memory.
-        known: Whether it is known who sends it.
+        scope: The request's scope.
+        receive: Returns the messages.
+        limits: The limits on a body that is read into memory.
+        known: Whether the sender is known.
     """
 
     def __init__(
@@ -232,7 +233,7 @@ class Body:
         said = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
         digits = said.lstrip(b"0")[:_DIGITS] or b"0"
         self.length = int(digits) if said.isdigit() else None
-        """How many bytes the client says it has; None where it does not say."""
+        """The number of bytes that the client announced, or None."""
         self.whole = self.length == 0
         self._receive, self._idle_s, self._began = receive, limits.idle_s, time.monotonic()
         self._got = 0
@@ -331,7 +332,7 @@ def address_of(scope: Scope) -> str:
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
-    """Return a request's headers; one that is given twice has both values, and so is nobody's."""
+    """Return a request's headers. A duplicated header has both values, which match nobody."""
     found = Headers(scope=scope)
     return {name: ", ".join(found.getlist(name)) for name in found}
 

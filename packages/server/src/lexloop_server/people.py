@@ -66,16 +66,16 @@ class People:
         self.needs_key = settings.with_people
 
     def identified(self, headers: Mapping[str, str], address: str, session: str) -> Person | None:
-        """Return who asks; None where nothing says so.
+        """Return who asks, or None if the request does not say.
 
         Args:
-            headers: Of the request, by lower-case names.
-            address: Of who connected, be it a proxy.
-            session: The session's cookie; empty where there is none.
+            headers: The request's headers, by lower-case names.
+            address: The address of the client or proxy that connected.
+            session: The session's cookie, or empty.
 
         Raises:
-            UnknownPerson: A key is given that nobody has.
-            AccessError: The proxy names somebody whom the settings do not, nor a group of theirs.
+            UnknownPerson: The key is unknown.
+            AccessError: The proxy names a person who is unknown and has no known group.
         """
         if not self.needs_key:
             return self._local
@@ -92,10 +92,10 @@ class People:
         return [] if self._proxy is None else [str(one) for one in self._proxy.trusted]
 
     def by_key(self, key: str) -> Person:
-        """Return whose key it is, in a time that does not tell how nearly it fits.
+        """Return the owner of a key, in a time that does not reveal how nearly it fits.
 
         Raises:
-            UnknownPerson: It is nobody's.
+            UnknownPerson: The key is unknown.
         """
         digest, whose = key_hash(key), ""
         for known, name in self._hashes:
@@ -105,10 +105,10 @@ class People:
         return self._known[whose]
 
     def open_session(self, key: str) -> str:
-        """Return the name of a new session of the person with this key.
+        """Return the token of a new session of the person with this key.
 
         Raises:
-            UnknownPerson: It is nobody's.
+            UnknownPerson: The key is unknown.
         """
         self.by_key(key)
         now = time.time()
@@ -123,10 +123,10 @@ class People:
         return token
 
     def end_session(self, token: str) -> None:
-        """End a session for good; nothing where there is none.
+        """End a session for good, if there is one.
 
         Raises:
-            LexloopError: It is over, but a server that starts anew would take it for open.
+            LexloopError: It has ended, but a restarted server would take it for open.
         """
         with self._lock:
             if self._sessions.pop(key_hash(token), None) and not self._keep():
@@ -141,7 +141,7 @@ class People:
         return self._known[whose] if whose and lasts else None
 
     def _keep(self) -> bool:
-        """Return whether the sessions are kept; where they are not they hold until the end."""
+        """Keep the sessions, and return whether that worked. If not, they end with the process."""
         if self._file is not None:
             try:
                 self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -181,12 +181,12 @@ class People:
         return [name.lower() for name in named if name]
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> Person | None:
-        """Return whom a trusted proxy names; anybody else's word is none.
+        """Return the person whom a trusted proxy names. Other senders are ignored.
 
-        Who is among the people is what is said there, and others what their groups make them.
+        A known person has the role in the settings, and anybody else the role of their groups.
 
         Raises:
-            AccessError: It is nobody's name, or of nobody who may come in.
+            AccessError: The name is not valid, or the person may not come in.
         """
         proxy = self._proxy
         if proxy is None or not proxy.header or not self.trusts(address):
@@ -228,7 +228,7 @@ def _read(said: str) -> str:
 
 
 def _kept(file: Path | None) -> dict[str, tuple[str, float]]:
-    """Return the sessions of a file; none where it does not tell them."""
+    """Return the sessions in a file, or none if it cannot be read."""
     try:
         told = json.loads(file.read_text(encoding="utf-8")) if file else {}
         return {str(token): (str(digest), float(until)) for token, (digest, until) in told.items()}

@@ -89,19 +89,19 @@ NEEDED: Mapping[str, Role | None] = {
     "GET /api/audit": "operator",
     "GET /api/audit/verify": "operator",
 }
-"""The role that a route or a tool needs; None where nobody has to say who they are."""
+"""The role that a route or a tool needs, or None if anybody may use it."""
 
 
 def check_role(role: Role | None, doing: str) -> None:
     """Check that a role suffices.
 
     Args:
-        role: Of who asks; None of somebody whom nobody knows.
+        role: The caller's role, or None if the caller is unknown.
         doing: A key of ``NEEDED``.
 
     Raises:
-        RoleNeeded: It needs another.
-        AccessError: No role is stated for it.
+        RoleNeeded: It needs another role.
+        AccessError: It is not in the table.
     """
     if doing not in NEEDED:
         raise AccessError(f"Nobody may {doing}: no role is stated for it.", "Tell the developers.")

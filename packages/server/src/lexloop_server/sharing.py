@@ -1,8 +1,8 @@
-"""With whom people share the collections that they uploaded, to read or to curate.
+"""Grants, by which people share the collections that they uploaded, to read or to curate.
 
-The file grants.json of a collection's folder, beside the documents, so that a collection and its
-grants go together. Others see a shared collection as OWNER~NAME: no name of their own has such a
-mark, so that it never means another collection.
+They are kept in grants.json in a collection's folder, so that a collection and its grants stay
+together. Others see a shared collection as OWNER~NAME. Other names cannot contain this mark, so it
+never means another collection.
 """
 
 import json
@@ -83,26 +83,26 @@ class Sharing:
         return [] if kept is None else [*kept.grants]
 
     def give(self, owner: str, one: Uploaded, grant: Grant) -> None:
-        """Share a collection with somebody, whatever was shared with them before.
+        """Share a collection with somebody, replacing an earlier grant.
 
         Raises:
-            LexloopError: The disk does not let it.
+            LexloopError: The file cannot be written.
         """
         with self._lock:
             others = [held for held in self.of(one) if held.whom != grant.whom]
             self._keep(owner, one, [*others, grant])
 
     def take_back(self, owner: str, one: Uploaded, whom: Whom) -> None:
-        """Share a collection no more with somebody; nothing where it was not.
+        """Take back a grant, if there is one.
 
         Raises:
-            LexloopError: The disk does not let it.
+            LexloopError: The file cannot be written.
         """
         with self._lock:
             self._keep(owner, one, [held for held in self.of(one) if held.whom != whom])
 
     def forget(self, one: Uploaded) -> None:
-        """Forget a collection that is deleted: another of its name is shared with nobody."""
+        """Forget the grants of a deleted collection, so that a new one of its name has none."""
         with self._lock:
             self._kept.pop(one.folder, None)
 

@@ -1,4 +1,4 @@
-"""What the routes of one application share: its parts, and the end of work that nobody wants."""
+"""The parts that the routes of an application share, and cancelling work nobody waits for."""
 
 import asyncio
 import logging
@@ -39,20 +39,20 @@ SEND_S = 30.0
 """Seconds that a client may take to take a piece."""
 _AT_ONCE_OF_A_MODEL = 32
 """Questions that wait for a model's host take no processor."""
-_LEFT = 499  # as others have it; the standard knows no status that nobody reads
+_LEFT = 499  # nginx's status for a client that has left; the standard has none
 
 
 class Serving:
     """The parts of a server, wired together.
 
     Args:
-        settings: The operator's.
-        asked_with: Those that questions are answered with.
-        connection: Where models are reached.
+        settings: The operator's settings.
+        asked_with: The settings for answering questions.
+        connection: The address and key of models.
         named_alone: See ``Collections``.
 
     Raises:
-        LexloopError: The model cannot be used, or a folder of an earlier version not be renamed.
+        LexloopError: The model cannot be used, or a folder of an earlier version cannot be renamed.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Serving:
         )
 
     def let_go(self) -> None:
-        """Let go of indexes that are others by now, and remove what nobody reads of uploads."""
+        """Release indexes that have been replaced, and remove unused files of uploads."""
         self.collections.let_go()
         for one in self.uploads.every():
             with suppress(LexloopError):  # it is being written, and swept then
@@ -162,10 +162,10 @@ async def in_turn(request: Request, served: Serving, person: Person, work: Calla
 
 
 async def while_there(request: Request, work: Awaitable[T]) -> T:
-    """Return what comes of work, which ends where the client leaves.
+    """Return the result of work, and cancel it if the client leaves.
 
     Raises:
-        HTTPException: The client has left; nobody gets to see it.
+        HTTPException: The client has left; nobody sees this error.
     """
     doing = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_left(request))

@@ -1,7 +1,7 @@
-"""The tables of a server's people: who has which, and the runs that fill them in the background.
+"""The tables of a server's people, and the runs that fill them in the background.
 
-A person's runs go one after the other, and each cell waits for its turn among all that is computed:
-nobody waits behind another's table. A run that a crash ended is gone on with once its owner looks.
+A person's runs go one after the other, and each cell waits for its turn in the queue, so that
+nobody waits for another person's table. After a crash, a run continues once its owner looks at it.
 """
 
 import logging
@@ -58,9 +58,9 @@ class Tables:
     """The tables of all people.
 
     Args:
-        folder: Where they lie.
+        folder: The folder of the tables.
         engine: Opens documents and models.
-        collections: Say who sees which.
+        collections: Know who may see which.
         queue: Gives each cell its turn.
     """
 
@@ -108,8 +108,8 @@ class Tables:
         """Open a table that a person may read.
 
         Raises:
-            NotFoundError: They have none of that id.
-            AccessError: It quotes a collection, or has access tags, that they have no more.
+            NotFoundError: They have no table with that id.
+            AccessError: It quotes a collection, or has access tags, that they no longer have.
         """
         with closing(self._store(person, id)) as store:
             info = store.info
@@ -156,7 +156,7 @@ class Tables:
             store.delete()
 
     def start(self, person: Person, id: str) -> Run:
-        """Return the run of a table, begun where none waits or runs.
+        """Return the run of a table, and start one if none is waiting or running.
 
         Raises:
             LexloopError: They may not read it.
@@ -236,7 +236,7 @@ def asked_by(questions: Sequence[str], checklists: Sequence[str]) -> "Checklist"
     """Return the questions of a request.
 
     Raises:
-        InputError: There is none, too many, or no checklist of a name.
+        InputError: There are no questions or too many, or a checklist is unknown.
     """
     from lexloop_workbench.table.checklist import checklist_of, shipped_checklist
 

@@ -73,7 +73,7 @@ class Uploaded:
 
     @property
     def indexed(self) -> bool:
-        """True where there is an index, be it of earlier files."""
+        """True if there is an index, even of earlier files."""
         return is_index(self.index)
 
     def files(self) -> list[str]:
@@ -110,7 +110,7 @@ class Received:
 
 
 class RefusedFile(BaseModel):
-    """A file that was not taken; ``exists`` where it could be replaced."""
+    """A file that was not taken. ``exists`` says that it could be replaced."""
 
     name: str
     reason: str
@@ -121,8 +121,8 @@ class UploadStore:
     """The uploaded collections of all people.
 
     Args:
-        root: Where they lie; made when the first is.
-        most_bytes: The most bytes of one person's files.
+        root: Their folder, created with the first.
+        most_bytes: The maximum bytes of one person's files.
     """
 
     def __init__(self, root: Path, most_bytes: int = _MOST_BYTES) -> None:
@@ -245,7 +245,7 @@ class UploadStore:
         """Remove an uploaded file.
 
         Raises:
-            NotFoundError: There is none of that name.
+            NotFoundError: There is no file with that name.
         """
         with self._lock, on_disk(one.name):
             if file not in one.files():
@@ -256,7 +256,7 @@ class UploadStore:
             sync(place.parent)
             one.mark()  # an index that is being made may have read it still
             for parent in place.relative_to(one.documents).parents:
-                with suppress(OSError):  # goes only where it is empty
+                with suppress(OSError):  # removed only if it is empty
                     (one.documents / parent).rmdir()
 
     def sweep(self) -> None:
@@ -274,12 +274,12 @@ class Receiver:
     """Takes the bytes of a body, and writes the files that it holds.
 
     Args:
-        content_type: Of the request; names the boundary.
-        folder: Gets the files, under names of no meaning.
-        files: The most files of one body.
+        content_type: The content type of the request, with the boundary.
+        folder: The folder for the files, which get arbitrary names.
+        files: The maximum number of files in one body.
 
     Raises:
-        InputError: It is no multipart body.
+        InputError: It is not a multipart body.
     """
 
     def __init__(self, content_type: str, folder: Path, files: int) -> None:
@@ -314,7 +314,7 @@ class Receiver:
         """Take the next bytes.
 
         Raises:
-            InputError: They are no multipart body, or hold too many files.
+            InputError: They are not a multipart body, or hold too many files.
             LexloopError: A file cannot be written.
         """
         try:
@@ -443,7 +443,7 @@ def _collection_name(said: str) -> str:
 
 
 def _hindrance(top: Path, place: Path, replace: bool) -> str:
-    """Return why a file cannot be put at a place; "" where it can."""
+    """Return why a file cannot be put at a place, or "" if it can."""
     if place.is_dir():
         return "There is a folder of that name."
     if any(parent.is_file() for parent in place.parents if parent.is_relative_to(top)):

@@ -1,1 +1,1 @@
-"""The work that is done with documents and answers, beside single questions."""
+"""Work with documents and answers, in addition to single questions."""

@@ -1,7 +1,7 @@
-"""Clauses that bind: who shall, may or must not do what, read by the closed words of English.
+"""Clauses that bind: who shall, may or must not do what, read by English function words.
 
-Modals, conjunctions, prepositions and relative pronouns tell a main clause from what depends on
-it; who acts is told by how a document speaks of them.
+Modals, conjunctions, prepositions and relative pronouns separate a main clause from its dependent
+clauses. Actors are recognised by how a document speaks of them.
 """
 
 import re
@@ -185,11 +185,11 @@ class Clause(NamedTuple):
     """What one clause says that somebody shall, may or must not do.
 
     Args:
-        force: None where it only states something, without a modal.
-        who: Who acts, as the clause names them; empty where it does not.
-        what: What of it, in its own words.
-        unless: The conditions and exceptions, each in its own words.
-        fronted: What stands before the subject.
+        force: The modal's force, or None for a statement without a modal.
+        who: The actor, as the clause names it, or empty if it names none.
+        what: The action, in the clause's words.
+        unless: The conditions and exceptions, each in the clause's words.
+        fronted: The text before the subject.
         said: The whole clause on one line.
     """
 
@@ -202,7 +202,7 @@ class Clause(NamedTuple):
 
 
 class Actors:
-    """Who acts in a document, told by how it speaks of them: "the operator's", "persons who"."""
+    """The actors of a document, known by phrases such as "the operator's" and "persons who"."""
 
     def __init__(self, text: str) -> None:
         self._signs: dict[str, set[str]] = defaultdict(set)
@@ -266,7 +266,7 @@ class _Text(NamedTuple):
 
 
 class _Subject(NamedTuple):
-    """A subject, what stands in front of it, what is set in behind it, and where it all begins."""
+    """A subject, the text before it, the text inserted after it, and the start of all three."""
 
     said: str
     fronted: str
@@ -275,7 +275,7 @@ class _Subject(NamedTuple):
 
 
 class _Main(NamedTuple):
-    """A main clause up to its modal, and where that ends."""
+    """A main clause up to its modal, and the end of the modal."""
 
     force: Force
     modal: str
@@ -318,7 +318,7 @@ def _mains(text: _Text, start: int, end: int, before: str) -> Iterator[_Main]:
 
 
 def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject | None:
-    """Return the subject of a modal that stands behind it; None where that is no main clause's."""
+    """Return the subject that follows its modal, or None if it is not that of a main clause."""
     colons = [match.end() for match in _COLON.finditer(text.hidden, start, end)]
     lead, begin = "", start
     if colons:
@@ -364,7 +364,7 @@ def _lowest(texts: list[str], at: int) -> int:
 
 
 def _without_front(said: str, fronted: str, inserted: str, begin: int) -> _Subject | None:
-    """Return a subject without an adjunct that no comma parts from it; None where it is none."""
+    """Return a subject without an adjunct that no comma separates, or None if it is not one."""
     if _FRONT.match(said):
         tail = _LAST_SUBJECT.match(said)
         if tail is None:
@@ -397,7 +397,7 @@ def _next_subject(text: _Text, end: int, modal: str, last: _Main) -> _Subject | 
 
 
 def _within(core: str) -> bool:
-    """Return whether a modal behind these words is that of a clause within them."""
+    """Return whether a modal after these words belongs to a clause inside them."""
     for inner in _INNER.finditer(core):
         rest = core[inner.end() :].strip(" ,")
         if inner["hard"] or not rest or _NEW_SUBJECT.match(rest):
@@ -406,7 +406,7 @@ def _within(core: str) -> bool:
 
 
 def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None:
-    """Return what a main clause says; None where it binds nobody."""
+    """Return what a main clause says, or None if it binds nobody."""
     predicate, inserted = _predicate(text, main.after, end)
     if not predicate or not main.subject.said or _NOBODY.match(main.subject.said):
         return None
@@ -458,7 +458,7 @@ def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
 
 
 def _set_in(said: str) -> str:
-    """Return the condition in what stands outside a predicate; empty where there is none."""
+    """Return the condition in the text outside a predicate, or an empty text if there is none."""
     found = _SET_IN.search(said)
     if found is None:
         return ""
@@ -478,9 +478,9 @@ def _predicate(text: _Text, start: int, end: int) -> tuple[str, str]:
 
 
 def _agent(predicate: str, verb: int, actors: Actors) -> str:
-    """Return by whom something is done; empty where a passive clause does not say so.
+    """Return the agent of a passive clause, or an empty text if it names none.
 
-    ``verb`` is where its participle ends.
+    ``verb`` is the end of its participle.
     """
     for match in _BY.finditer(predicate):
         before = predicate[: match.start()].rstrip()
@@ -495,7 +495,7 @@ def _agent(predicate: str, verb: int, actors: Actors) -> str:
 
 
 def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> bool:
-    """Return whether a clause binds nobody: it says what a word, a paper or a term is."""
+    """Return whether a clause binds nobody, because it says what a word, paper or term is."""
     head = _head(main.subject.said)
     own = head in _PAPERS and main.subject.said.lower().split()[:1] in (["this"], ["these"])
     if own or KIND.fullmatch(head) or head in ("paragraph", "term"):

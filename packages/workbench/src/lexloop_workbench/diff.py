@@ -92,7 +92,7 @@ class Diff(BaseModel):
 
 
 class Version(NamedTuple):
-    """A version of a document; ``title`` is shown beside its name."""
+    """A version of a document. ``title`` is shown with its name."""
 
     source: Source
     title: str
@@ -178,7 +178,7 @@ class Comparison:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Where each line of the old version ends."""
+        """The end of each line of the old version."""
         return [piece.end for piece in self.olds]
 
     def words(self, pair: Pair) -> tuple[str, str]:
@@ -188,7 +188,7 @@ class Comparison:
 
     @cached_property
     def kinds(self) -> list[tuple[Kind, ...]]:
-        """What became of each line of the old version; nothing where it is as it was."""
+        """The kinds of change of each line of the old version; empty if it is unchanged."""
         return [self._kinds(i) for i in range(len(self.olds))]
 
     def _kinds(self, i: int) -> tuple[Kind, ...]:
@@ -328,7 +328,7 @@ class Comparison:
                     yield Stale(at=at, said=words, meant=found[0], now=found[1])
 
     def _lost(self, old: Reference, a: int, new: Reference, b: int) -> tuple[str, str] | None:
-        """Return the labels of what a reference named, where it does not name that any more."""
+        """Return the labels of a reference's old and new targets, if they differ."""
         meant, means = self.old.tree.find(old, a), self.new.tree.find(new, b)
         if len(meant) != 1 or meant[0] not in self._headed:
             return None
@@ -356,7 +356,7 @@ def _numbered_above(pieces: Sequence[Piece], piece: Piece) -> int:
 
 
 def _behind(number: str, above: str) -> str:
-    """Return what a number adds to that above it: ".1" for 2.1 under 2; "" where it adds none."""
+    """Return what a number adds to the one above it: ".1" for 2.1 under 2, or "" if nothing."""
     own, up = (found[-1] if (found := _NUMBER.findall(one)) else "" for one in (number, above))
     rest = own.removeprefix(up)
     return rest if up and rest != own and not rest[:1].isalnum() else ""

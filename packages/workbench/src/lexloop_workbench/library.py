@@ -40,7 +40,7 @@ from lexloop_workbench.tables import absolute, local_table
 from lexloop_workbench.touched import Report, cited_in, read_cited
 
 _TOOL_CHARS = 20_000
-"""The most characters that an agent is told of a record; its artifact has all."""
+"""The maximum characters of a record in an agent's message. The artifact has all of it."""
 
 
 def diff(
@@ -56,8 +56,8 @@ def diff(
         old: The earlier version: a file, or with ``corpus`` the name of a document in it.
         new: The later one.
         corpus: See ``ask``; None if files are named.
-        answers: Files of answers as ``lexloop ask --json`` prints them, or such records: the quotes
-            of theirs that lie in what changed are told as well.
+        answers: Files of answers as ``lexloop ask --json`` prints them, or such records. Their
+            quotes from changed provisions are reported, too.
         settings: See ``ask``.
 
     Raises:
@@ -122,14 +122,14 @@ def filled(
     report: Told = silent,
     stop: Event | None = None,
 ) -> Progress:
-    """Fill a table of this machine, made where there is none, and return how far it is.
+    """Fill a table of this machine, creating it if needed, and return its progress.
 
     Args:
         store: The table.
-        settings: Those that questions are answered with.
+        settings: The settings for answering its questions.
         asked: The questions.
-        connection: Where models are reached.
-        report: Told of a stage, how much of it is done, and of how much.
+        connection: The address and key of models.
+        report: Called with a stage, how much of it is done, and the total.
         stop: Once set, nothing more is asked.
 
     Raises:
@@ -157,14 +157,14 @@ def register(
     since: Mapping[str, date] | None = None,
     **settings: Any,
 ) -> Register:
-    """List who must, may or must not do what, by when, unless what, and where documents say so.
+    """List who must, may or must not do what, by when, with exceptions and sources.
 
     Args:
         corpus: See ``ask``.
-        document: One of them, by its name or the end of it; None for all.
-        kinds: Any of duty, right, prohibition, deadline, sum and penalty; none for all.
-        actor: Words that who acts is named with.
-        since: The day of events that periods count from, by their names in the documents.
+        document: One document, by its name or the end of it, or None for all.
+        kinds: Any of duty, right, prohibition, deadline, sum and penalty; empty for all.
+        actor: Words from the actor's name.
+        since: The days of events that periods count from, by their names in the documents.
         settings: See ``ask``.
 
     Raises:
@@ -178,10 +178,10 @@ def register(
 
 
 def describe(document: str, corpus: str | Path | None = None, **settings: Any) -> Profile:
-    """Return what a document says that it is, and questions that it was found to answer.
+    """Return a document's profile, and questions that it was found to answer.
 
     Args:
-        document: Its name, or the end of it.
+        document: The document's name, or the end of it.
         corpus: See ``ask``.
         settings: See ``ask``.
 
@@ -207,15 +207,15 @@ def search(
     """Find exact words, phrases and provisions, each place in its context.
 
     Args:
-        words: All of them must be there: words, ``"a phrase"``, ``section 4.2``, and ``-word`` for
-            what must not be there.
+        words: What a document must contain: words, ``"a phrase"``, ``section 4.2``, and ``-word``
+            for what it must not contain.
         corpus: See ``ask``.
-        documents: The only ones that are searched, by name; none for all.
-        any_form: Whether a word is found in its other forms, too.
-        first: How many documents are left out before those that are given.
-        limit: The most documents.
-        passages: The most passages of each.
-        settings: See ``ask``; those of ``access`` say whose documents, and of which day.
+        documents: Search only these, by name; empty for all.
+        any_form: Whether other forms of a word are found, too.
+        first: The number of documents to skip.
+        limit: The maximum number of documents.
+        passages: The maximum number of passages of each.
+        settings: See ``ask``. The group ``access`` says whose documents, and of which day.
 
     Raises:
         LexloopError: Nothing is sought, or a setting or the documents cannot be used.
@@ -227,16 +227,17 @@ def search(
 
 
 def as_tools(corpus: str | Path, **settings: Any) -> list[BaseTool]:
-    """Make tools for agents of the work with documents beside questions.
+    """Make tools for agents that work with documents in other ways than by questions.
 
     Args:
         corpus: See ``ask``.
         settings: See ``ask``.
 
     Returns:
-        ``search``, ``diff``, ``register``, ``describe`` and ``table``, with the arguments that the
-        functions of these names take of an agent. A tool's artifact is the function's whole record,
-        its content the beginning of that as JSON; what cannot be done is told as by ``as_tool``.
+        ``search``, ``diff``, ``register``, ``describe`` and ``table``, with those arguments of the
+        functions of these names that an agent may give. A tool's artifact is the function's whole
+        record, and its content the beginning of that as JSON. Errors are returned as by
+        ``as_tool``.
 
     Raises:
         LexloopError: A setting cannot be used.

@@ -31,7 +31,7 @@ _TABLE = frozenset({"table", "row", "columns"})
 _WINDOW = 8
 """How far apart, among equal lines, two may stand that are matched."""
 _FEWEST_MOVED = 4
-"""Words of a line that is taken to be moved when nothing beside it is."""
+"""The fewest words of a line that counts as moved without its neighbours."""
 _ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
 """The likeness of lines between the same neighbours, of those that have one number there, or
 none and one rank among as many, and of those that stand elsewhere."""
@@ -49,11 +49,11 @@ class Piece(NamedTuple):
     """A line of a document, of any length.
 
     Args:
-        opens: Whether a line begins with it; else it goes on behind the last.
-        unit: The place in the tree of what begins in it, else of what it lies in; -1 for none.
-        above: The line that it stands below in the tree; -1 for none.
-        number: What it is numbered with, as it is written: ``5.``, ``(a)``, ``Article 5``.
-        words: What stands behind that, on one line.
+        opens: Whether it begins a line of the text, or continues the last piece.
+        unit: The index in the tree of the unit that begins in it, or else contains it; -1 for none.
+        above: The index of the line above it in the tree, or -1.
+        number: Its number, as written: ``5.``, ``(a)``, ``Article 5``.
+        words: The text after the number, on one line.
     """
 
     start: int
@@ -81,11 +81,10 @@ class Pair(NamedTuple):
 def aligned(old: Source, new: Source) -> tuple[list[Piece], list[Piece], list[Pair]]:
     """Return the lines of two versions, and those that both have, in the order of the first.
 
-    Page numbers, and what has neither letter nor digit, are no lines. A line is cut where a
-    numbered unit begins in it; equal lines are cut alike, even where one of the trees does not
-    have the unit. Where the same
-    words fall into lines otherwise, as in a text that was wrapped anew, both are cut where either
-    is. A line is ``moved`` where it does not stand in the order of most of the others.
+    Page numbers, and lines without letters or digits, are ignored. A line is cut before a numbered
+    unit. Equal lines are cut alike, even if one of the trees does not have the unit. If the same
+    words are wrapped differently, both versions are cut at the line breaks of both. A line is
+    ``moved`` if it is not in the order of most others.
     """
     signs = _Signs({}, set())
     each = [(source, *_lines(source, signs)) for source in (old, new)]
@@ -102,7 +101,7 @@ def aligned(old: Source, new: Source) -> tuple[list[Piece], list[Piece], list[Pa
 def _wrapped_otherwise(
     old: tuple[str, Sequence[Piece]], new: tuple[str, Sequence[Piece]], pairs: Sequence[Pair]
 ) -> tuple[set[int], set[int]]:
-    """Return where words that both texts have are parted by lines in the other one alone."""
+    """Return the offsets in each text at which only the other one breaks a line."""
     stay = [one for one in pairs if not one.moved and old[1][one.old].key == new[1][one.new].key]
     olds = [-1, *(one.old for one in stay), len(old[1])]
     news = [-1, *(one.new for one in stay), len(new[1])]
@@ -119,7 +118,7 @@ def _wrapped_otherwise(
 
 
 _Token = tuple[str, int, bool]
-"""A word, where it stands, and whether a line begins with it."""
+"""A word, its offset, and whether a line begins with it."""
 
 
 def _tokens(text: str, lines: Sequence[Piece]) -> list[_Token]:
@@ -221,7 +220,7 @@ def _pieces(
     signs: _Signs,
     more: set[int],
 ) -> list[Piece]:
-    """Return the lines of a text, cut where the signs and ``more`` say."""
+    """Return the lines of a text, cut at the signs and at ``more``."""
     ordered = sorted(more)
     tree = source.tree
     starts = [unit.start for unit in tree.units]
@@ -250,7 +249,7 @@ def _pieces(
 
 
 def _numbered(line: str, counted: Container[str]) -> int:
-    """Return where the words of a line begin behind its number."""
+    """Return the offset of a line's words, after its number."""
     at = _marks(line)
     bare = bare_number(line[at:])
     if bare and line[at + bare.end :] in counted:
@@ -286,7 +285,7 @@ def _weight(old: Sequence[Piece], new: Sequence[Piece], i: int, j: int) -> float
 
 
 def _equal(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
-    """Return equal lines, where there are many alike only those of about the same rank."""
+    """Return equal lines. If many are alike, only those of about the same rank are matched."""
     places: dict[str, list[int]] = {}
     for j, piece in enumerate(new):
         places.setdefault(piece.key, []).append(j)
@@ -448,9 +447,9 @@ class _Matches:
                     self._add(i, j)
 
     def add_above(self, elsewhere: bool = True) -> None:
-        """Match lines that are left by what stands below them, the innermost first.
+        """Match the remaining lines by the lines below them, the innermost first.
 
-        Where not ``elsewhere``, only those between the same neighbours.
+        Without ``elsewhere``, only lines between the same neighbours are matched.
         """
         votes: dict[int, Counter[int]] = {}
         for i in range(len(self.old) - 1, -1, -1):

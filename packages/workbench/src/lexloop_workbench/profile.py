@@ -96,7 +96,7 @@ class Party(Item):
 
 
 class Dated(Item):
-    """A day or a period; ``day`` where it is one of the calendar."""
+    """A day or a period. ``day`` is set if it is a day of the calendar."""
 
     day: date | None
 
@@ -117,10 +117,10 @@ class Profile(BaseModel):
     """What a document says that it is.
 
     Args:
-        kind: The head noun of its title; empty where it names none.
-        signed: When it was made; ``effective`` when it takes effect, ``term`` how long it lasts.
+        kind: The head noun of its title, or empty if there is none.
+        signed: When it was made. ``effective`` is when it takes effect, ``term`` how long it lasts.
         refers_to: Other acts, and its own exhibits.
-        questions: Such as its text answers; each ``quote`` is the place that it was made from.
+        questions: Questions that its text answers. Each ``quote`` is the place it was made from.
     """
 
     document: str
@@ -252,7 +252,7 @@ class _Reader:
         return made
 
     def _lasts(self, one: Statement) -> str:
-        """Return the day or the period that a statement names; empty where it names none."""
+        """Return the day or the period that a statement names, or empty if it names none."""
         times = (
             t.text for t in timings(one.own) if t.amount or t.day or t.text.startswith("until")
         )
@@ -369,7 +369,7 @@ def _of_entries(entries: Sequence[Entry], kind: str) -> Iterator[Item]:
 
 
 def _asked(one: Entry, kind: str) -> str:
-    """Return the question that an entry answers; empty where it makes none that is short."""
+    """Return the question that an entry answers, or empty if there is no short one."""
     words = one.what.removesuffix(one.when).strip(" ,")
     if re.match(r"\w+ing\b", words):
         return ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
 
 _CITED = 3
-"""The citations, the first ones, of which questions are made."""
+"""The number of first citations that questions are made from."""
 _LONGEST, _AROUND = 80, 50
 """Characters of a heading that is asked for, and relations of a provision that are looked at."""
 _EMPTY = frozenset({"definitions", "reserved", "introduction", "general"})
@@ -107,7 +107,7 @@ def _tree(view: "View", cited: Mapping[str, Any]) -> "Tree":
 
 
 def _provision(tree: "Tree", place: int) -> "Unit":
-    """Return the provision that a unit is of; the unit where it is of none."""
+    """Return the provision of a unit, or the unit itself if it has none."""
     around = (place, *tree.above(place))
     return tree.units[next((at for at in around if tree.units[at].kind == "provision"), place)]
 

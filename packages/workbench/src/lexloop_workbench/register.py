@@ -1,4 +1,4 @@
-"""The register: who must, may or must not do what, by when, unless what, and where it says so."""
+"""The register: who must, may or must not do what, by when, with exceptions and sources."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -108,10 +108,10 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, kinds: Sequence[str], actor: str, since: Sequence[str]) -> Self:
-        """Return what is wanted, as people write it; ``since`` has EVENT=YYYY-MM-DD.
+        """Return the filter that a person's options describe. ``since`` has EVENT=YYYY-MM-DD.
 
         Raises:
-            InputError: There is no such kind, or an event is not written so.
+            InputError: A kind is unknown, or an event is not in this form.
         """
         for one in kinds:
             if one not in KINDS:
@@ -130,7 +130,7 @@ class Wanted(NamedTuple):
 
 ALL = Wanted()
 MOST_AT_ONCE = 200
-"""Documents of which a server reads the register at once; each takes about a tenth of a second."""
+"""The maximum documents in one register of a server; each takes about a tenth of a second."""
 
 
 def register(
@@ -280,9 +280,9 @@ def _bare(text: str) -> str:
 
 
 def _sentences(tree: Tree, text: str, actors: Actors) -> Iterator[_Said]:
-    """Yield the sentences to read: one alone, or a lead-in with all points that complete it.
+    """Yield the sentences to read: single ones, or a lead-in with all points that complete it.
 
-    Where a lead-in ends in its modal, each point is a sentence with it.
+    If a lead-in ends in its modal, each point makes a sentence with it.
     """
     grouped: dict[tuple[Span, ...], list[Statement]] = {}
     order: list[Statement | tuple[Span, ...]] = []

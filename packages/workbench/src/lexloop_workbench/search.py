@@ -1,7 +1,7 @@
-"""Search for exact words, phrases and provisions in whole documents: every place, in its context.
+"""Search for exact words, phrases and provisions in whole documents, with each place in context.
 
-Unlike the retrieval of passages for an answer it guesses nothing: a document is found where it
-holds all that is sought, and what is counted is there.
+Unlike the retrieval of passages for an answer, it guesses nothing: a document is found if it has
+everything that is sought, and counts are exact.
 """
 
 import re
@@ -45,7 +45,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 _SEE = 'Write words, a "phrase in quotes", a provision, or -word for what must not be there.'
 Span = tuple[int, int]
 _Place = tuple[int, int, int]
-"""Which of what is sought, and where it begins and ends."""
+"""The index of a sought item, and its start and end."""
 
 
 class Excerpt(BaseModel):
@@ -90,7 +90,7 @@ class Sought(BaseModel):
 
 
 class Found(BaseModel):
-    """The documents found from ``first`` on, those where all stands together before others."""
+    """The documents found, from ``first`` on. Those with everything in one place come first."""
 
     query: str
     sought: Sought
@@ -212,12 +212,12 @@ class Asked:
         return [word for word in dict.fromkeys(every) if word.isalpha() and word not in STOP_WORDS]
 
     def places(self, text: str, inside: Sequence[Span] | None = None) -> list[_Place]:
-        """Return the places of all that is sought, in order; none where any of it is missing.
+        """Return the places of everything sought, in order, or none if any of it is missing.
 
         Args:
-            text: A document's text, as ``plain`` gives it.
-            inside: The spans of the provisions in which it is sought; None for everywhere. Where
-                nothing else is sought they are the places, of no length.
+            text: A document's text, as ``plain`` returns it.
+            inside: The spans of the provisions to search, or None for everywhere. If nothing else
+                is sought, these spans are the places, with no length.
         """
         if any(next(found(text), None) for found in self._refusing):
             return []
@@ -251,7 +251,7 @@ def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]
     tail = r"(?![.,\-–]\d)" if said[-1].isdigit() else ""
     own = r"(?!['’](?!s(?![^\W_]))[^\W_])"
     alone = rf"{first}(?<![^\W_]{first})(?<![^\W_]['’]{first}){number}"
-    # where no blanks part words, one begins and ends anywhere
+    # in scripts without spaces, a word may begin and end anywhere
     begins = first if unspaced[0] else alone
     ends = "" if unspaced[1] else rf"(?![^\W_]){own}{tail}"
     pattern = re.compile(rf"{_BETWEEN.join([begins, *others])}{ends}")
@@ -285,17 +285,17 @@ def search(
     limit: int = 20,
     passages: int = 3,
 ) -> Found:
-    """Return the documents that hold all that is sought.
+    """Return the documents that have everything that is sought.
 
     A provision that no document has is sought as a phrase.
 
     Args:
-        views: What is searched, by collection; one may be called "".
+        views: The views to search, by collection. A name may be "".
         asked: What is sought.
-        documents: The only ones that are searched, by name or the end of it; none for all.
-        first: How many documents are left out before those that are shown.
-        limit: The most documents.
-        passages: The most passages of each.
+        documents: Search only these, by name or the end of it; empty for all.
+        first: The number of documents to skip.
+        limit: The maximum number of documents.
+        passages: The maximum number of passages of each.
 
     Raises:
         InputError: There is no such document in any collection.
@@ -335,7 +335,7 @@ def _matches_of(collection: str, view: "View", asked: Asked, allowed: Set[str]) 
     if provisions is not None:
         names = [name for name in names if name in provisions]
         if not (asked.words or asked.phrases or asked.without):
-            for name in names:  # an index knows where they are, so that no text is read
+            for name in names:  # an index knows their places, so that no text is read
                 yield _Match(False, -len(provisions[name]), collection, name, provisions[name])
             return
     for name, text in zip(names, view.texts_of(names), strict=True):
@@ -367,7 +367,7 @@ def _provisions(view: "View", asked: Asked) -> dict[str, tuple[int, ...]]:
 
 
 def _spans(tree: Tree | None, at: Sequence[int] | None) -> list[Span] | None:
-    """Return the spans of units; None where everything is meant."""
+    """Return the spans of units, or None for everywhere."""
     if tree is None or at is None:
         return None
     return [(tree.units[place].start, tree.units[place].end) for place in at]
@@ -408,7 +408,7 @@ def _document(match: _Match, view: "View", asked: Asked, most: int) -> FoundDocu
 
 
 def excerpts(text: str, asked: Asked, most: int = 3) -> list[Excerpt]:
-    """Return the first excerpts of a text that holds all that is sought; none where it does not."""
+    """Return the first excerpts of a text, or none if it lacks anything that is sought."""
     groups = together(asked.places(plain(text)), lambda _: 0)
     return [excerpt(text, held, (0, len(text))) for held in groups[:most]]
 

@@ -1,4 +1,4 @@
-"""Where tables over documents lie: those of the command line, and those of a server's people."""
+"""The folders of tables: those of the command line, and those of a server's people."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ FOLDER = "tables"
 
 
 def absolute(corpus: str) -> str:
-    """Return a corpus as it is named from anywhere."""
+    """Return a corpus as an absolute path or address."""
     if corpus == SAMPLE_CORPUS or is_address(corpus):
         return corpus
     return os.path.abspath(os.path.expanduser(corpus))
@@ -33,7 +33,7 @@ def local_table(settings: Settings) -> Path:
 
 
 def folder_of(tables: Path, person: str) -> Path:
-    """Return the folder of the tables that a person of a server has, below that of all."""
+    """Return the folder of a person's tables on a server, inside ``tables``."""
     return tables / _hashed(person)
 
 

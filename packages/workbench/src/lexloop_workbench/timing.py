@@ -93,17 +93,17 @@ BEYOND = "This ends on no day: the years that are counted go from 1 to 9999."
 
 
 class Timing(NamedTuple):
-    """By when something is to be done.
+    """The time by which something must be done.
 
     Args:
-        text: As the clause says it.
+        text: The words of the clause.
         bound: Whether it sets a limit that can be missed, unlike "for five years".
-        amount: How many units; 0 where no period is counted.
-        unit: Of the period: hour, day, week, month or year.
+        amount: The number of units, or 0 if there is no period.
+        unit: The unit of the period: hour, day, week, month or year.
         business: Whether only business days count.
         before: Whether it is counted back from the event.
-        event: What it is counted from.
-        day: The day that the text names itself.
+        event: The event that it is counted from.
+        day: The day, if the text names one.
     """
 
     text: str
@@ -146,7 +146,7 @@ def _calendar(match: re.Match[str]) -> Timing | None:
 
 
 def first_day(text: str) -> date | None:
-    """Return the first day of a calendar that a text names; None where there is none."""
+    """Return the first calendar day that a text names, or None if there is none."""
     return next(filter(None, map(_day, _FULL.finditer(text))), None)
 
 
@@ -188,7 +188,7 @@ def _number(words: str) -> int:
 
 
 def _shortened(match: re.Match[str]) -> tuple[str, str]:
-    """Return what was found up to where its event ends, and that event."""
+    """Return a match up to the end of its event, and the event."""
     words = match.groupdict().get("event") or ""
     event = _UNFINISHED.sub("", _EVENT_ENDS.sub("", words).strip())
     return match.group().removesuffix(words) + event, event
@@ -214,7 +214,7 @@ def known(event: str, events: Mapping[str, date]) -> date | None:
 
 
 def day_of(one: Timing, events: Mapping[str, date]) -> date | None:
-    """Return the day that a timing comes to; None where nobody says when its event is.
+    """Return the day of a timing, or None if the day of its event is unknown.
 
     Args:
         one: A timing.
@@ -247,7 +247,7 @@ def note_of(one: Timing, day: date | None, events: Mapping[str, date]) -> str:
 
 
 def _moved(at: date, amount: int, unit: str, business: bool) -> date:
-    """Return a day so much later; a month's last day where that month has no such day."""
+    """Return a day moved by a period, or the month's last day if the month is too short."""
     if business and unit == "day":
         step = timedelta(1 if amount > 0 else -1)
         for _ in range(abs(amount)):

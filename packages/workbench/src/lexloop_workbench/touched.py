@@ -59,10 +59,10 @@ class Report(Diff):
 
 
 def read_cited(file: Path) -> list[Cited]:
-    """Return what the answers of a file quote: of JSON, or of JSON Lines.
+    """Return the quotes of the answers in a file of JSON or JSON Lines.
 
     Raises:
-        InputError: It cannot be read, or is no JSON.
+        InputError: The file cannot be read, or is not JSON.
     """
     try:
         if file.stat().st_size > _MOST_BYTES:
@@ -120,9 +120,9 @@ def _cited(value: Mapping[str, Any], question: str) -> Cited:
 
 
 def touched(comparison: Comparison, cited: Iterable[Cited]) -> list[Touched]:
-    """Return the quotes of the old version whose provisions are not as they were.
+    """Return the quotes of the old version whose provisions have changed.
 
-    Documents are told apart by the last part of their names.
+    Documents are matched by the last part of their names.
     """
     name = PurePosixPath(comparison.old.source.name).name
     own = (one for one in cited if PurePosixPath(one.document).name == name)
@@ -189,7 +189,7 @@ def _above(comparison: Comparison, lines: Iterable[int]) -> set[int]:
 
 
 def _carried(comparison: Comparison, i: int, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the part of a span that lies in an old line stands in the new version."""
+    """Return the span in the new version of the part of a span that is in an old line."""
     pair = comparison.pairs.get(i)
     if pair is None:
         return None
@@ -205,7 +205,7 @@ def _carried(comparison: Comparison, i: int, start: int, end: int) -> tuple[int,
 
 
 def _same(old: str, new: str, offset: int) -> int:
-    """Return the offset in a text of one in another that is the same but for blanks."""
+    """Return the new offset of an old offset, for texts that differ only in whitespace."""
     wanted = len(re.sub(r"\s", "", old[:offset]))
     counted = accumulate((not char.isspace() for char in new), initial=0)
     return next((at for at, count in enumerate(counted) if count >= wanted), len(new))

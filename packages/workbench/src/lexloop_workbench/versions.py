@@ -62,7 +62,7 @@ def _follows(view: "View", name: str, others: set[str], known: Mapping[str, Meta
 
 
 def _apart(one: Metadata, other: Metadata) -> bool:
-    """Return whether there is no day on which both are in force."""
+    """Return whether they are never in force on the same day."""
     return _last_day(one) < _first_day(other) or _last_day(other) < _first_day(one)
 
 
@@ -75,10 +75,10 @@ def _last_day(metadata: Metadata) -> date:
 
 
 def same_provision(source: Source, place: int, other: Source) -> int | None:
-    """Return the place in another version of the provision at a place; None where it is gone.
+    """Return the index of a provision in another version, or None if it is gone.
 
-    The heading counts more than the number, which may have moved; what has no heading is found by
-    its number within what has one.
+    The heading counts more than the number, which may have moved. A provision without a heading is
+    found by its number inside the nearest provision with one.
     """
     units = source.tree.units
     headed = next((p for p in (place, *source.tree.above(place)) if _is_headed(source, p)), None)
@@ -112,9 +112,9 @@ def _labelled(source: Source, label: str) -> int | None:
 
 
 def version_record(view: "View", source: Source, place: int | None, day: date) -> dict[str, Any]:
-    """Return a version of a document, with a provision of it where it has that.
+    """Return the record of a document's version, with a provision if it has that.
 
-    It ``answers`` where it is in force on the day.
+    It ``answers`` if it is in force on the day.
     """
     metadata = view.metadata([source.name])[source.name]
     provision: dict[str, Any] = dict.fromkeys(("label", "heading", "text", "start", "end"))
@@ -175,7 +175,7 @@ def differences(a: str, b: str) -> list[dict[str, str]]:
 
 
 def compared_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield two texts piece by piece, and whether both pieces are the same but for blanks."""
+    """Yield two texts piece by piece, and whether both pieces differ only in whitespace."""
     for old, new, same in _blocks(_LINE.findall(a), _LINE.findall(b), 0):
         if same:
             yield old, new, True
@@ -184,9 +184,9 @@ def compared_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _blocks(a: Sequence[str], b: Sequence[str], fewest: int) -> Iterator[tuple[str, str, bool]]:
-    """Yield neighbouring runs of both, and whether they are the same but for blanks.
+    """Yield neighbouring runs of both, and whether they differ only in whitespace.
 
-    Fewer than ``fewest`` words that are the same between two changes belong to them.
+    Fewer than ``fewest`` equal words between two changes count as changed.
     """
     before, after = [piece.strip() for piece in a], [piece.strip() for piece in b]
     counted = Counter(filter(None, after))

@@ -121,14 +121,14 @@ def _run(
 
 @contextmanager
 def _alone_in(data: Path, address: str) -> Iterator[None]:
-    """Hold the data folder inside; the hold ends with the process, however that ends.
+    """Lock the data folder. The lock ends with the process, even if that is killed.
 
     Args:
-        data: The folder. Its lock is that of every version.
-        address: Of this server, which is told to one that finds the folder held.
+        data: The folder. Every version uses the same lock.
+        address: The address of this server, shown to a second one on the same folder.
 
     Raises:
-        SettingsError: Another server holds it: each would undo what the other keeps.
+        SettingsError: Another server uses the folder. Each would undo what the other keeps.
     """
     with ExitStack() as held:
         with suppress(OSError):  # where nothing can be kept nobody else keeps anything
@@ -221,7 +221,7 @@ def _where(server: "ServerSettings", listening: socket.socket) -> str:
 
 
 def _address(host: str, port: int) -> str:
-    """Return the address to open; that of this machine where all of its addresses are served."""
+    """Return the address to open, which is this machine's if all addresses are served."""
     shown = host.strip("[]")
     try:
         found = ip_address(shown)

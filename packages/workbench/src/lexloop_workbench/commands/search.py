@@ -1,4 +1,4 @@
-"""``lexloop search``: exact words, phrases and provisions, each where it stands."""
+"""``lexloop search``: exact words, phrases and provisions, each with its place."""
 
 from collections.abc import Sequence
 from contextlib import closing

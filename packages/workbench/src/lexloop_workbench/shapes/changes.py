@@ -34,7 +34,7 @@ def summary(found: Diff) -> str:
 
 
 def headed(change: Change) -> str:
-    """Return what became of which provision."""
+    """Return a heading that names the change and its provision."""
     kinds = " and ".join(KINDS[kind] for kind in change.kinds)
     old, new = (named(place) if place else "" for place in (change.old, change.new))
     if not (old and new):

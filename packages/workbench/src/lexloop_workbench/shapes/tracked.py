@@ -49,7 +49,7 @@ class _Run(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of either version; ``level`` is that of a heading, 0 where it is none."""
+    """A line of either version. ``level`` is the level of a heading, or 0 for other lines."""
 
     opens: bool
     level: int
@@ -157,7 +157,7 @@ class _Writer:
         self._by = f'w:author="{_AUTHOR}" w:date="{made.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"'
 
     def paragraph(self, lines: Sequence[_Line]) -> Any:
-        """Return a paragraph of lines, its end tracked where all of it is."""
+        """Return a paragraph of lines. Its end is tracked if all of it is."""
         runs = [
             run._replace(text=f" {run.text}") if number and not at else run
             for number, line in enumerate(lines)

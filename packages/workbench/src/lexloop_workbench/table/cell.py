@@ -1,10 +1,10 @@
 """A cell: one question asked of one document, cut to a short answer with its source.
 
-Whether a document says something at all is harder to tell than in a collection, where others say
-it: every document has something near any question. So the loop's own probability that its answer
-answers is weighed together with how near the statement that is shown is to the question or, if its
-list has one, to a clause that would answer it, and with what the reader makes of it. The statement
-is chosen by both among those that the loop cites and the nearest.
+Whether a single document says something at all is harder to decide than for a collection: every
+document has something near any question. So the loop's probability that its answer answers is
+combined with how near the shown statement is to the question (or to a clause of its checklist that
+would answer it), and with the reader's score. Both also choose the statement among those that the
+loop cites and the nearest ones.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,11 +44,12 @@ class Marks(NamedTuple):
 
 
 MARKS = {"asked": Marks(0.25, 0.5), "worded": Marks(0.24, 0.5)}
-"""Of questions alone and of those with model clauses. By the least, .88 of what is not there is
-told so on contracts that weights are fitted on; what is stated is more likely right than not."""
+"""Thresholds for questions alone and for those with model clauses. At the lower one, .88 of what is
+missing is found missing on the contracts of the fit. At the upper one, a cell is more likely right
+than not."""
 _NEAREST, _MOST_CITED = 2, 5
 _READ = 0.12
-"""What the reader's log-odds count beside a cosine and a MaxSim, in choosing what is shown."""
+"""The weight of the reader's log-odds, next to a cosine and a MaxSim, in choosing a statement."""
 _LEAST_WORDS = 5
 """The least words of a statement that is shown though the loop does not cite it."""
 _SHORT = 320
@@ -128,7 +129,7 @@ class TableAsker:
 
 
 def _as_brought(context: Any, _: str | None) -> Context:
-    """Return the context that a run brings: that of the one document that it asks."""
+    """Return the context that a run brings, which is that of its only document."""
     assert isinstance(context, Context)
     return context
 
@@ -176,7 +177,7 @@ class DocumentAsker:
         return kept, np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
     def ask(self, question: Question) -> Cell:
-        """Return the cell of a question; what fails in it is told by its state."""
+        """Return the cell of a question. Its state tells of errors."""
         cell = Cell(document=self._document, question=question.id, state="failed")
         if why := self._untranslated(question.question):
             return cell.model_copy(update={"state": "refused", "reason": why})

@@ -32,7 +32,7 @@ _SAME, _CLEARLY = 0.65, 0.09
 """The least cosine of a question with a shipped one that asks the same, and by how much it is the
 nearest: chosen on how 98 questions are put, 47 of them of public sets, without their answers."""
 Deviation = Literal["", "standard", "acceptable", "deviates"]
-"""What the playbook says of a cell; "" where it says nothing, or a person has to."""
+"""The playbook's verdict on a cell, or "" if it has none or a person has to decide."""
 Unit = Literal["period", "sum", "share"]
 Made = TypeVar("Made", bound=BaseModel)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 365 / 12, "year": 365.0}
@@ -54,10 +54,10 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 def measured(text: str, unit: Unit) -> list[float]:
-    """Return the periods in days, the sums or the shares in per cent that a text names, in order.
+    """Return the periods (in days), sums, or shares (in per cent) in a text, in order.
 
-    A month counts a twelfth of 365 days; hours and minutes are not read. Currencies are not told
-    apart.
+    A month counts as a twelfth of 365 days. Hours and minutes are not read, and currencies are not
+    distinguished.
     """
     text = folded(text)
     if unit == "period":
@@ -151,13 +151,13 @@ class Question(BaseModel):
 
     Args:
         id: Its name in files, unique in its list.
-        title: The head of its column.
-        question: In words.
-        like: Clauses that would answer it, as they are commonly put: what is nearest to one of
-            them is shown first. None of them is ever quoted.
+        title: The heading of its column.
+        question: The question in words.
+        like: Common clauses that would answer it. Statements near one of them are shown first. The
+            clauses themselves are never quoted.
         standard: When a cell is as it should be.
-        acceptable: When it may be.
-        unacceptable: When it deviates.
+        acceptable: When a cell is acceptable.
+        unacceptable: When a cell deviates.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -210,7 +210,7 @@ def shipped_checklist(name: str) -> Checklist:
     """Return a checklist that comes with Lexloop.
 
     Raises:
-        InputError: There is none of that name.
+        InputError: There is no checklist with that name.
     """
     if name not in shipped():
         known = ", ".join(shipped())
@@ -239,12 +239,12 @@ def read_checklist(file: Path) -> Checklist:
 
 
 def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
-    """Return the questions of checklists, then some that have no playbook.
+    """Return the questions of checklists, followed by questions without a playbook.
 
-    One without model clauses has those of the shipped question that asks the same, if one does.
+    A question without model clauses gets those of the shipped question that asks the same, if any.
 
     Raises:
-        InputError: There is none, or there are too many.
+        InputError: There are no questions, or too many.
     """
     found = [one for held in lists for one in held.questions]
     for said in dict.fromkeys(filter(None, (" ".join(one.split()) for one in questions))):
@@ -272,12 +272,12 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
 def clauses_for(questions: Sequence[str]) -> list[tuple[str, ...]]:
     """Return for each question the model clauses of the shipped one that asks the same, or none.
 
-    One does that is near, by its title, as it is put, or as the question whether there is a clause
-    on it, and clearly nearer than any of another title.
+    A shipped question asks the same if its title, its wording, or the question whether there is a
+    clause on it is near, and clearly nearer than any with another title.
     """
     if not questions:
         return []
-    from lexloop.models.minilm import load_shipped  # a server that asks nothing has no model
+    from lexloop.models.minilm import load_shipped  # a server that asks nothing needs no model
 
     embed = load_shipped().embed
     asked, vectors = _shipped_questions(embed)

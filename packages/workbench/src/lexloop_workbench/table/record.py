@@ -8,21 +8,21 @@ from lexloop.core.types import Citation
 from lexloop_workbench.table.checklist import Deviation
 
 State = Literal["stated", "in part", "not stated", "refused", "failed"]
-"""What came of a question: the document says it; it may, at least in part; it does not; the
-question is none of those that documents answer; something did not work."""
+"""The outcome of a question: the document answers it; may answer it, at least in part; or does not;
+the question is not one that documents answer; or an error occurred."""
 
 
 class Cell(BaseModel):
     """What came of a question in a document.
 
     Args:
-        document: Its name.
+        document: The document's name.
         question: The id of the question.
         state: See ``State``.
-        answer: In a few words, of what is quoted; "" where nothing is.
-        probability: How likely what is quoted first answers, calibrated; None where nobody says.
-        deviation: What the playbook says of it.
-        citations: The quotes, the most telling first; where nothing is stated, what comes nearest.
+        answer: A few words from what is quoted, or "" if nothing is.
+        probability: The calibrated probability that the first quote answers, or None if unknown.
+        deviation: The playbook's verdict.
+        citations: The quotes, the best first, or the nearest ones if nothing is stated.
         reason: Why a question was refused or has failed.
     """
 

@@ -20,9 +20,9 @@ from lexloop_workbench.table.record import Cell
 from lexloop_workbench.table.store import VERSION, Progress, TableStore
 
 Count = Callable[[int, int], None]
-"""Told how many cells are done, and of how many."""
+"""Called with the number of finished cells, and the total."""
 _BY_MODEL = 4
-"""Documents that are asked at a time where a model answers."""
+"""Documents that are asked at a time if a model answers."""
 _LEFT_OUT = ("deadline_s", "max_cost", "retention")
 """Settings that change no answer, and may be others in the next run."""
 REFUSED = "It is an order to the assistant, or on no subject of documents: nothing was asked."
@@ -69,19 +69,19 @@ def fill(
     stop: threading.Event | None = None,
     workers: int | None = None,
 ) -> Progress:
-    """Ask what a table does not hold: of new and changed documents, other questions, what failed.
+    """Ask what a table lacks: new and changed documents, new questions, and failed cells.
 
     Args:
-        store: The table; each cell is kept in it before the next one of its document is asked.
-        asker: Asks.
-        checklist: What it asks from now on; None for what it asked before.
-        count: Told how far it is, by whatever thread.
+        store: The table. Each cell is kept in it before the next one of its document is asked.
+        asker: Answers the questions.
+        checklist: The questions from now on, or None for those of before.
+        count: Called with the progress, from any thread.
         stop: Once set, nothing more is asked.
-        workers: How many documents are asked at a time; None for as many as there are processors,
-            or four where a model answers.
+        workers: How many documents are asked at a time. None for one per processor, or four if a
+            model answers.
 
     Returns:
-        How far the table is then.
+        The progress of the table.
 
     Raises:
         ConflictError: Another run fills it.
@@ -125,7 +125,7 @@ def _at_once(
     left: Iterable[tuple[str, list[tuple[Question, str]]]],
     stop: threading.Event,
 ) -> None:
-    """Ask some documents at a time; the first error that is no cell's ends all."""
+    """Ask some documents at a time. The first error that is not a cell's ends all."""
     waiting = iter(left)
     with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-table") as pool:
 
@@ -178,11 +178,11 @@ def settings_key(settings: Settings) -> str:
 
 
 def key_of(fingerprint: str, question: Question, settings: str) -> str:
-    """Return what a cell was made of: it is asked again where one of these is another.
+    """Return a key of what a cell was made from. If it changes, the cell is asked again.
 
     Args:
-        fingerprint: Of the document's file.
-        question: With its playbook.
+        fingerprint: The fingerprint of the document's file.
+        question: The question with its playbook.
         settings: See ``settings_key``.
     """
     parts = [fingerprint, question.model_dump_json(), settings, str(VERSION), version("lexloop")]

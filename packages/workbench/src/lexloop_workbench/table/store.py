@@ -1,7 +1,7 @@
-"""The file of a table: what it asks, the machine's cells, and people's corrections, kept apart.
+"""The file of a table: its questions, the machine's cells and, separately, people's corrections.
 
-One SQLite file a table, which its owner alone can read. A cell is on the disk before the next one
-is asked, so that a run that was killed goes on where it was.
+Each table is one SQLite file, which only its owner can read. A cell is on disk before the next one
+is asked, so that a killed run can continue.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from lexloop_workbench.table.checklist import Checklist, Deviation, Question, Un
 from lexloop_workbench.table.record import Cell, State
 
 VERSION = 1
-"""Raised where a cell of an earlier one would not be given again."""
+"""Raise it if cells of an earlier version would come out differently."""
 SUFFIX = ".sqlite"
 MOST_DOCUMENTS = 100_000
 _MARKS = {"application_id": 0x4C585442, "user_version": VERSION}  # "LXTB"
@@ -45,7 +45,7 @@ _LEAST_OF_MOST = 3
 
 
 class Correction(BaseModel):
-    """What a person says of a cell; the machine's stays beside it.
+    """A person's correction of a cell. The machine's cell is kept, too.
 
     ``revision`` counts the corrections of the cell, from 1.
     """
@@ -66,12 +66,12 @@ Mend = Callable[[Correction], Correction]
 
 
 class ShownCell(Cell):
-    """A cell as it is shown: the machine's, what a person made of it, and whether it is unlike.
+    """A cell as it is shown, with its correction and how it differs from its column.
 
     Args:
-        correction: The last one; None where there is none.
-        revision: What the next correction has to expect; 0 before the first.
-        disagrees: Says in what it differs from most cells of its question; "" where it does not.
+        correction: The last correction, or None.
+        revision: The revision that the next correction must name; 0 before the first.
+        disagrees: How it differs from most cells of its question, or "" if it does not.
     """
 
     correction: Correction | None = None
@@ -124,14 +124,14 @@ class Page(BaseModel):
 
 
 class TableStore:
-    """A table's file; safe to use from several threads and processes.
+    """A table's file. It is safe to use from several threads and processes.
 
     Args:
-        file: Where it lies.
+        file: The path of the file.
 
     Raises:
-        DataError: By any method, where the file cannot be read or written.
-        NotFoundError: By any method but ``make``, where there is none.
+        DataError: From any method, if the file cannot be read or written.
+        NotFoundError: From any method except ``make``, if the file does not exist.
     """
 
     def __init__(self, file: Path) -> None:
@@ -192,7 +192,7 @@ class TableStore:
 
     @property
     def wanted(self) -> bool:
-        """True while a run is to be gone on with, whatever ended it."""
+        """True while a run should continue, however it ended."""
         return bool(self._rows("SELECT 1 FROM about WHERE name = 'wanted'"))
 
     def want(self, run: bool) -> None:
@@ -210,13 +210,13 @@ class TableStore:
             self._put(database, "info", info.model_dump_json())
 
     def plan(self, documents: Mapping[str, str], titles: Mapping[str, str]) -> None:
-        """Take these documents, each with its fingerprint, for the rows, in their order.
+        """Make these documents, each with its fingerprint, the rows, in their order.
 
-        What was asked of a document that is no longer there is deleted; people's corrections stay,
-        for the day that it comes back.
+        Cells of a document that is gone are deleted. People's corrections are kept, in case it
+        comes back.
 
         Raises:
-            InputError: They are too many.
+            InputError: There are too many documents.
         """
         if len(documents) > MOST_DOCUMENTS:
             raise InputError(
@@ -230,10 +230,11 @@ class TableStore:
             database.execute("DELETE FROM cells WHERE document NOT IN (SELECT name FROM documents)")
 
     def withhold(self, fingerprint: Callable[[str], str | None]) -> None:
-        """Show no row whose document is gone, or is another by now, until it is asked again.
+        """Hide rows whose document is gone or has changed, until they are asked again.
 
         Args:
-            fingerprint: Of a document, that of the file that it is of now; None if it is gone.
+            fingerprint: Returns the present fingerprint of a document's file, or None if it is
+                gone.
         """
         rows = self._rows("SELECT name, fingerprint FROM documents")
         self._withheld = frozenset(
@@ -291,17 +292,17 @@ class TableStore:
         note: str = "",
         deviation: Deviation | None = None,
     ) -> ShownCell:
-        """Keep what a person says of a cell that was asked, and return the cell with it.
+        """Keep a person's correction of a cell, and return the corrected cell.
 
         Args:
-            document: Its row.
-            question: The id of its column.
-            by: Who says so.
-            expected: The revision that they saw: that of the last correction, 0 without one.
-            state: What the document does.
-            answer: In their words.
-            note: Why.
-            deviation: What the playbook comes to; None to go by its rules.
+            document: The document of the row.
+            question: The id of the column.
+            by: The person.
+            expected: The revision that they saw: that of the last correction, or 0.
+            state: The corrected state.
+            answer: The corrected answer.
+            note: The reason.
+            deviation: The playbook's verdict, or None to apply its rules.
 
         Raises:
             InputError: There is no such row or question.
@@ -352,7 +353,7 @@ class TableStore:
         return _shown(cell, usual, made)
 
     def history(self, document: str, question: str) -> list[Correction]:
-        """Return the corrections of a cell, the first one first; none of what is no row now."""
+        """Return the corrections of a cell, the oldest first; empty if its row is gone."""
         if document in self._withheld:
             return []
         rows = self._rows(
@@ -378,13 +379,13 @@ class TableStore:
         """Return some rows, filtered and sorted.
 
         Args:
-            offset: How many to leave out first.
-            limit: The most.
-            containing: Only documents with this in their name or title, whatever its case.
-            states: Only rows with a cell in one of these states, as it was corrected.
-            deviations: Only rows with a cell of which the playbook says one of these.
-            question: The column that conditions and order are about; None for any, and then rows
-                are sorted by the first.
+            offset: The number of rows to skip.
+            limit: The maximum number of rows.
+            containing: Only documents with this in their name or title, in any case.
+            states: Only rows with a cell in one of these states, after corrections.
+            deviations: Only rows with a cell that has one of these verdicts of the playbook.
+            question: The column for conditions and order. None for any; rows are then sorted by
+                the first.
             disagreeing: Only rows with a cell that disagrees with most of its column.
             corrected: Only rows with a corrected cell, or with none.
             sort: By the document's place, the state or the probability of a cell.
@@ -436,7 +437,7 @@ class TableStore:
         """Return a row.
 
         Raises:
-            InputError: There is none of this document.
+            InputError: The document has no row.
         """
         found = self._rows("SELECT * FROM documents WHERE name = ?", document)
         for one in self._shown(found, self._usual()):
@@ -444,7 +445,7 @@ class TableStore:
         raise _no_row(document)
 
     def named(self) -> list[str]:
-        """Return the names of all documents of which anything is kept."""
+        """Return the names of all documents with anything kept in the table."""
         rows = self._rows(
             "SELECT name FROM documents UNION SELECT document FROM cells "
             "UNION SELECT document FROM corrections"
@@ -669,7 +670,7 @@ def _last(database: sqlite3.Connection, document: str, question: str) -> Correct
 
 
 def _shown(row: sqlite3.Row, usual: str | None, correction: Correction | None) -> ShownCell:
-    """Return a stored cell as it is shown, with the last correction of it."""
+    """Return a stored cell as it is shown, with its last correction."""
     return ShownCell(
         **json.loads(row["record"]),
         correction=correction,
