@@ -71,12 +71,12 @@ def reads(
 
 def _in_place(stated: Stated, sources: TitledSources) -> str:
     """Return a statement behind its document's title, its headings and what it carries on from."""
-    headings, carried = [sources.titles.get(stated.document, "")], None
+    headings, carried = [sources.titles.get(stated.document, "")], list[Statement]()
     tree, text = sources.tree_of(stated.document), sources.text_of(stated.document)
     if tree is not None and (place := tree.at(stated.said.start)) >= 0:
         above = [place, *tree.above(place)]
         headings += [tree.units[one].heading for one in reversed(above)]
-        carried = carried_from(stated.said, tree, text) if text is not None else None
+        carried = carried_from(stated.said, tree, text) if text is not None else []
     told = dict.fromkeys(narrowed(heading).strip(" .:") for heading in headings)
-    said = f"{carried.own} {stated.text}" if carried else stated.text
+    said = " ".join([*(before.own for before in carried), stated.text])
     return ". ".join([*filter(None, told), said])

@@ -11,6 +11,8 @@ from lexloop.documents.chunks.statements import (
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 
+_MOST = 3
+"""The most sentences that one carries on from."""
 _LONGEST = 60
 """The most words of a paragraph that is read or quoted with one that carries on from it."""
 _ITSELF = (
@@ -18,9 +20,13 @@ _ITSELF = (
     r"|subpart|title)s?\b))"
 )
 """Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
+_PROVIDED = r"provided(?: also| further)?,? (?:however|that)\b"
+PROVISO = re.compile(_PROVIDED, re.IGNORECASE)
+"""How a sentence begins that limits the one before it."""
 POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
-    r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
+    r"|similarly|likewise|in addition"
+    rf"|{_PROVIDED}|for (?:this|that|these|those|such) \w+"
     rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
     rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
     r"|the (?:latter|former|same))\b",
@@ -30,12 +36,12 @@ POINTS_BACK = re.compile(
 _WHOLE = re.compile(r"\bthis (?:article|section|clause|rule|regulation|provision)\b(?! \d)", re.I)
 
 
-def carried_from(said: Statement, tree: Tree, text: str) -> Statement | None:
+def carried_from(said: Statement, tree: Tree, text: str) -> list[Statement]:
     """Return what a statement carries on from, so that it is not understood without it.
 
-    That is the sentence before it, if its first words point back ("This duty ..."); else the short
-    paragraph of its own provision that it names. What speaks of its whole section, and is the
-    second paragraph of it, names the first.
+    That are the sentences before it, if its first words point back ("This duty ...", "Provided
+    that ..."); else the short paragraph of its own provision that it names. What speaks of its
+    whole section, and is the second paragraph of it, names the first.
 
     Args:
         said: The statement.
@@ -43,14 +49,24 @@ def carried_from(said: Statement, tree: Tree, text: str) -> Statement | None:
         text: Its text.
 
     Returns:
-        What stands before the statement; None if it stands alone.
+        What stands before the statement, in the order of the text; empty if it stands alone.
     """
-    if (at := tree.at(said.start)) < 0 or tree.units[at].kind == "row" or said.leads:
-        return None
-    if POINTS_BACK.match(said.own):
-        return _sentence_before(said, at, tree, text)
-    parent = tree.units[at].parent
-    before = [one for one in tree.children(parent) if one < at] if parent >= 0 else []
+    found: list[Statement] = []
+    while len(found) < _MOST and POINTS_BACK.match(said.own):
+        before = _sentence_before(said, tree, text)
+        if before is None:
+            break
+        found.insert(0, before)
+        said = before
+    return found or _named_by(said, tree, text)
+
+
+def _named_by(said: Statement, tree: Tree, text: str) -> list[Statement]:
+    at = tree.at(said.start)
+    parent = tree.units[at].parent if at >= 0 and tree.units[at].kind != "row" else -1
+    if parent < 0 or said.leads:
+        return []
+    before = [one for one in tree.children(parent) if one < at]
     named = {place for found in find_references(said.own) for place in tree.find(found, at)}
     if len(before) == 1 and _WHOLE.search(said.own):
         named.update(before)
@@ -58,11 +74,14 @@ def carried_from(said: Statement, tree: Tree, text: str) -> Statement | None:
         unit, end = tree.units[place], tree.own_end(place)
         own = unnumbered(text[unit.body : end])
         if place in named and not tree.children(place) and len(own.split()) <= _LONGEST:
-            return Statement(unit.body, end, (), unit.label, "", own)
-    return None
+            return [Statement(unit.body, end, (), unit.label, "", own)]
+    return []
 
 
-def _sentence_before(said: Statement, at: int, tree: Tree, text: str) -> Statement | None:
+def _sentence_before(said: Statement, tree: Tree, text: str) -> Statement | None:
+    at = tree.at(said.start)
+    if at < 0 or said.leads or tree.units[at].kind == "row":
+        return None
     before = text[tree.units[at].body : said.start].rstrip()
     if before:
         return sentence_at(tree, text, at, tree.units[at].body + len(before) - 1)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from lexloop.documents.chunks.carrying import PROVISO, carried_from
 from lexloop.documents.chunks.statements import Statement, sentence_at, unnumbered
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
@@ -54,7 +55,13 @@ def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
         if silent or not (together or any(number in own for number in numbers)):
             continue
         limit = sentence_at(tree, text, other, at)
-        if limit is not None and _names(limit, other, lineage, tree, together):
+        if limit is None:
+            continue
+        if PROVISO.match(limit.own):  # it limits what it stands under, whatever it names
+            limits = any(tree.at(one.start) == place for one in carried_from(limit, tree, text))
+        else:
+            limits = _names(limit, other, lineage, tree, together)
+        if limits:
             found[limit.start] = limit
     return [*found.values()]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lexloop.documents.structure.references import ABBREVIATED, roman_value
@@ -44,6 +44,8 @@ _TITLE = re.compile(
     r"(?P<heading>(?:(?:[A-Z][\w’'/-]*|and|or|of|the|to|for|in|on|as|at|by|with|from|under|an?|&)(?:,?\s+|(?=\.)))"
     r"{1,12})\.(?:\s+|$)"
 )
+_DASHED = re.compile(r"(?P<heading>[A-Z“\"‘'][^.;]{1,200})\.\s?(?:[—–]|--?(?=[\s(A-Z]))\s*(?=\S)")
+"""A heading behind which a stop and a dash stand: "Removal of members.—(1) The council ..."."""
 _OPENING = frozenset("§ABCDEPRST")
 """The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
@@ -211,8 +213,13 @@ def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
 
 
 def title_heading(line: str, at: int) -> tuple[str, int] | None:
-    """Return a heading in title case, and the text's start: ``2. Grant of License.``."""
-    found = _TITLE.match(line, at) if line[at : at + 1].isupper() else None
+    """Return a heading that runs into its text, and the text's start.
+
+    It is in title case, ``2. Grant of License.``, or a dash stands behind its stop.
+    """
+    found = _DASHED.match(line, at)
+    if found is None and line[at : at + 1].isupper():
+        found = _TITLE.match(line, at)
     return (found["heading"].strip(), found.end()) if found else None
 
 
@@ -385,6 +392,8 @@ def best_fit(
     ``column`` is the indent of the line, -1 where indents tell nothing.
     """
     base = next((i + 1 for i in range(len(stack) - 1, -1, -1) if stack[i].divides), 0)
+    if inserted := _inserted(markers, stack):
+        return inserted
     fits = [
         _decimal(m, stack, base) if "." in m.number else _listed(m, stack, base, column)
         for m in markers
@@ -398,6 +407,19 @@ def best_fit(
     if ahead is None:
         ahead = bool(stack) and stack[-1].leads
     return roman if ahead else letter
+
+
+def _inserted(markers: Sequence[Marker], stack: Sequence[OpenUnit]) -> Fit | None:
+    """Return the fit of ``(aa)`` as an item that was inserted behind ``(a)``, if it is one."""
+    last = stack[-1] if stack else None
+    for marker in markers:
+        single = marker.style.replace("aa", "a").replace("AA", "A")
+        if last is None or single == marker.style or last.leads:
+            continue
+        if last.style == single and int(last.value) == marker.value:
+            value = marker.value + marker.value / 100
+            return Fit(replace(marker, style=single, value=value), len(stack) - 1, _EXACT)
+    return None
 
 
 def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) -> Fit:

@@ -75,7 +75,7 @@ _LEADER = re.compile(
 )
 """The number of a page behind a blank, or behind dots; a run of either is passed over once."""
 _PAGED = re.compile(r"[\w)][.…\s]*+(?:(?<=[…\t])|(?<=\.\.|…\s|\s\s)|(?<=\.\.\s))(\d{1,3})$")
-_SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
+_SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.(?:\s+|\s?[—–]\s*)(?=[“\"‘(\[A-Z]|[a1]\.\s)")
 _SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"

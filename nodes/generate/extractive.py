@@ -136,7 +136,7 @@ class ExtractiveGenerator:
             if log_odds <= 0 or other.passage["document"] != document or other.said.points:
                 continue
             before = carried_from(other.said, tree, text)
-            if before is not None and before.start <= item.said.start < before.end:
+            if any(one.start <= item.said.start < one.end for one in before):
                 return other
         return item
 

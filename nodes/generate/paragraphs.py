@@ -32,8 +32,7 @@ def paragraph_of(item: Quotable, sources: View) -> list[Statement]:
         own = _own(item, tree, place, sources)
         short = sum(len(one.own.split()) for one in own) <= SHORT
         found = own if short else _pointing_back(own, own.index(said))
-    before = _before(found[0], item, sources)
-    return [before, *found] if before else found
+    return [*_before(found[0], item, sources), *found]
 
 
 def _own(item: Quotable, tree: Tree, place: int, sources: View) -> list[Statement]:
@@ -74,11 +73,12 @@ def _pointing_back(own: Sequence[Statement], at: int) -> list[Statement]:
     return [*own[first : last + 1]]
 
 
-def _before(said: Statement, item: Quotable, sources: View) -> Statement | None:
+def _before(said: Statement, item: Quotable, sources: View) -> list[Statement]:
     """Return what a statement carries on from if that stands right before it."""
     tree = sources.tree_of(item.passage["document"])
     text = sources.text_of(item.passage["document"])
     if tree is None or text is None:
-        return None
+        return []
     before = carried_from(said, tree, text)
-    return before if before and not _BETWEEN.sub("", text[before.end : said.start]) else None
+    beside = before and not _BETWEEN.sub("", text[before[-1].end : said.start])
+    return before if beside else []

@@ -17,31 +17,38 @@ ACT = """PART I
 A tag is of brass. It bears a number.
 
 3. Fees
-The fee of section 1 is paid to the council.
+(1) The fee of section 1 is paid to the council.
+Provided that the council may waive it.
+Provided further that no fee is due in May.
 """
 
 
-def carried(opening: str, text: str = ACT) -> str | None:
+def carried(opening: str, text: str = ACT) -> list[str]:
     tree = parse(text)
     [said] = [one for one in statements(tree, text) if one.own.startswith(opening)]
-    before = carried_from(said, tree, text)
-    return before.own if before else None
+    return [before.own for before in carried_from(said, tree, text)]
 
 
 @pytest.mark.parametrize("opening", ["A person convicted", "Whoever helps"])
 def test_a_paragraph_carries_on_from_the_one_that_it_names(opening: str) -> None:
-    assert carried(opening) == "A person who sells a dog without a tag commits an offence."
+    assert carried(opening) == ["A person who sells a dog without a tag commits an offence."]
 
 
 def test_a_sentence_that_points_back_carries_on_from_the_one_before() -> None:
-    assert carried("It bears") == "A tag is of brass."
+    assert carried("It bears") == ["A tag is of brass."]
+
+
+def test_a_proviso_carries_on_from_what_it_limits() -> None:
+    fee, first = "The fee of section 1 is paid to the council.", "Provided that the council"
+    assert carried(first) == [fee]
+    assert carried("Provided further") == [fee, f"{first} may waive it."]
 
 
 @pytest.mark.parametrize("opening", ["A person who sells", "This section", "A tag", "The fee"])
 def test_what_stands_alone_carries_on_from_nothing(opening: str) -> None:
-    assert carried(opening) is None
+    assert carried(opening) == []
 
 
 def test_a_long_paragraph_is_not_carried() -> None:
     long = ACT.replace("without a tag", "without " + "a tag or " * 30)
-    assert carried("Whoever helps", long) is None
+    assert carried("Whoever helps", long) == []

@@ -7,7 +7,9 @@ from indexes import view_of
 
 from lexloop.core.types import Passage
 from lexloop.documents.chunks.limits import limits_of
+from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
+from lexloop.documents.structure.parse import parse
 from lexloop.documents.text.abbreviations import Abbreviations
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.paragraphs import paragraph_of
@@ -112,3 +114,31 @@ def test_a_document_is_read_once_for_all_that_may_limit(monkeypatch: pytest.Monk
 
 def test_there_are_sixty_pairs() -> None:
     assert len([*product(PLACES, RULES)]) == 60
+
+
+INDIAN = """THE BOATS ACT, 1999
+
+1. Licences.—(1) Every boat shall have a licence.
+Provided that a raft needs none.
+(2) The harbour master shall issue it.
+Provided further that section 1 binds no navy.
+
+2. Appeals.—No court shall hear a complaint under section 1 but of the harbour master.
+Provided that the court may hear an owner whom section 1 harms.
+"""
+
+
+@pytest.mark.parametrize(
+    ("opening", "limits"),
+    [
+        ("Every boat", ["Provided that a raft needs none."]),
+        ("The harbour master", ["Provided further that section 1 binds no navy."]),
+        ("No court", ["Provided that the court may hear an owner whom section 1 harms."]),
+    ],
+)
+def test_a_proviso_limits_what_it_stands_under_and_nothing_that_it_names(
+    opening: str, limits: list[str]
+) -> None:
+    tree = parse(INDIAN)
+    [said] = [one for one in statements(tree, INDIAN) if one.own.startswith(opening)]
+    assert [one.own for one in limits_of(said.start, said.end, tree, INDIAN)] == limits

@@ -340,3 +340,28 @@ def test_a_row_that_stands_apart_with_other_columns_begins_a_table() -> None:
 def test_what_begins_within_a_line_of_exceptions_ends_them(inner: str) -> None:
     units = tree_of(f"EXCEPTION: {inner}\n").units
     assert all(b.start >= a.end for a, b in pairwise(units) if a.parent == b.parent)
+
+
+@pytest.mark.parametrize("dash", [".—", ". — ", ".–", ".-"])
+def test_a_heading_runs_into_its_text_behind_a_stop_and_a_dash(dash: str) -> None:
+    text = (
+        f"THE BOATS ACT, 1999\n\n1. Licences of boats, etc{dash}(1) Every boat has a licence.\n"
+        "(2) The master issues it.\n\n"
+        f"2. Appeals{dash}Whoever is refused may appeal.\n\n"
+        f"2A. Stay of a refusal{dash}(1) A refusal waits for the appeal.\n(2) It is posted.\n"
+    )
+    found = [(u.label, u.heading) for u in tree_of(text).units if u.kind == "provision"]
+    assert found == [
+        ("Section 1", "Licences of boats, etc"),
+        ("Section 2", "Appeals"),
+        ("Section 2A", "Stay of a refusal"),
+    ]
+    assert labels(text)[1:3] == ["Section 1(1)", "Section 1(2)"]
+
+
+def test_inserted_items_stand_beside_those_that_they_follow() -> None:
+    marks = ["a", "aa", "b", "ba", "bb", "c"]
+    listed = "\n".join(f"({mark}) “word {mark}” means a boat;" for mark in marks)
+    text = f"THE BOATS ACT\n\n1. Definitions.—In this Act,—\n{listed}\n"
+    found = [unit.label for unit in tree_of(text).units if unit.kind == "definition"]
+    assert found == [f"Section 1({mark})" for mark in marks]
