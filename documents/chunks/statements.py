@@ -169,6 +169,8 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
     if not sentences:
         return None
     start, end = sentences[-1]
+    if len(sentences) == 1 and _is_label(text[start:end], tree.units[before].kind, alone=False):
+        return None
     return Statement(start, end, (), tree.units[before].label, "", unnumbered(text[start:end]))
 
 

@@ -50,7 +50,7 @@ _AMENDMENT = re.compile(
     r"[^()]*\d"
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
-_WITHIN = re.compile(r"[:;.,—–)](?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
+_WITHIN = re.compile(r"(?:[:;.,—–)]|\.-)(?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
 """Where a number may begin within a line."""
 _FEWEST_MARKED = 3
 _BELOW = 5

@@ -356,12 +356,15 @@ def test_a_heading_runs_into_its_text_behind_a_stop_and_a_dash(dash: str) -> Non
         ("Section 2", "Appeals"),
         ("Section 2A", "Stay of a refusal"),
     ]
-    assert labels(text)[1:3] == ["Section 1(1)", "Section 1(2)"]
+    assert labels(text) == [
+        *("Section 1", "Section 1(1)", "Section 1(2)", "Section 2"),
+        *("Section 2A", "Section 2A(1)", "Section 2A(2)"),
+    ]
 
 
 def test_inserted_items_stand_beside_those_that_they_follow() -> None:
     marks = ["a", "aa", "b", "ba", "bb", "c"]
     listed = "\n".join(f"({mark}) “word {mark}” means a boat;" for mark in marks)
-    text = f"THE BOATS ACT\n\n1. Definitions.—In this Act,—\n{listed}\n"
+    text = f"THE BOATS ACT\n\n1. Definitions.—In this Act,—\n{listed}\n\n2. Aim.—Boats float.\n"
     found = [unit.label for unit in tree_of(text).units if unit.kind == "definition"]
     assert found == [f"Section 1({mark})" for mark in marks]
