@@ -295,7 +295,7 @@ def _text_of(tokens: Iterable[Any]) -> str:
         elif token.type == "html_inline":
             parts.append("\n" if tag and tag[0].lower() == "<br" else "")
         elif token.type == "image":
-            parts.append(_text_of(token.children))
+            parts.append(_text_of(token.children or ()))  # no text is None
         else:
             parts.append(token.content)
     text = printable("".join(parts)).replace("\xa0", " ")

@@ -130,6 +130,12 @@ def test_inner_lists_are_numbered_as_the_text_names_them(also: str, marks: list[
     assert [words[0] for words in lines if words[0][-1] == "."] == marks
 
 
+def test_an_image_is_shown_by_its_text_if_it_has_one() -> None:
+    assert read("![](arms.gif)\n\nThe ![red](red.gif) flag is up.\n").text.strip() == (
+        "The red flag is up."
+    )
+
+
 def test_what_lies_too_deep_is_kept() -> None:
     assert "bottom" in rendered("> " * 300 + "bottom")[0]
     assert "bottom" in rendered("- " * 300 + "bottom")[0]
