@@ -40,7 +40,7 @@ _NOTHING = [_Shown("")]
 _DOTTED_NAME = re.compile(
     r"\b(?:article|clause|section)s?\s+(\d{1,3}\.\d{1,3})(?![\d.])", re.IGNORECASE
 )
-_DOTTED_LINE = re.compile(r"^\s*\d{1,3}\.\d", re.MULTILINE)
+_DOTTED_LINE = re.compile(r"^[ \t]*\d{1,3}\.\d", re.MULTILINE)
 _FEWEST_NAMED = 3
 """The fewest names such as "Section 2.1" that tell how a document counts."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lexloop.documents.structure.references import ABBREVIATED, roman_value
 from lexloop.documents.structure.tree import Kind
 from lexloop.documents.text.quantities import NUMBERS
+from lexloop.documents.text.tokens import STOP_WORDS
 
 _PARTS = "book|title|subtitle|part|subpart|chapter|subchapter|division|subdivision|amendment"
 _PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\.|slide"
@@ -75,7 +76,7 @@ _FOLLOWS = re.compile(
     rf"[^.;:]{{0,{_REACH}}}?\b{_SAYS}|\s*[:–—]|[^.;]{{0,60}}[:—]\s*$", re.IGNORECASE
 )
 _PLAIN_TERM = re.compile(
-    r"(?:The\s+terms?\s+)?(?P<term>[A-Z0-9][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)"
+    r"(?:The\s+terms?\s+)?(?P<term>[^\W_][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)"
     r"(?:\s*,[^.;:]{0,100},)?\s+(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meaning"
     r"|is\s+defined\s+as|shall\s+(?:mean|have\s+the)|does\s+not\s+include)\b"
 )
@@ -88,7 +89,9 @@ _RESTATED = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\b(?:is|are|shall|must|may|have|has|applies|apply)\b")
-_SECTION = re.compile(r"\bdefin|\binterpretation\b|\bglossary\b|\bmeanings?\s+of\b", re.IGNORECASE)
+_SECTION = re.compile(
+    r"\bdefin|\binterpretation\b|\bglossary\b|\bdictionary\b|\bmeanings?\s+of\b", re.IGNORECASE
+)
 
 _EXACT, _FIRST, _FIRST_UNLED, _SAME_STYLE, _GAP, _LATE, _BACK = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
 _RESUMED, _ELSEWHERE = 0.5, 2.5
@@ -296,7 +299,8 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
     if not among_definitions:
         return None
     found = _PLAIN_TERM.match(head) or _RESTATED.match(head) or _LISTED_TERM.match(head)
-    return found["term"].strip(" ,") if found and not _CLAUSE.search(found["term"]) else None
+    term = found["term"].strip(" ,") if found else ""
+    return term if term and term not in STOP_WORDS and not _CLAUSE.search(term) else None
 
 
 @dataclass(slots=True, eq=False)

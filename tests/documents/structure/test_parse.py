@@ -368,3 +368,14 @@ def test_inserted_items_stand_beside_those_that_they_follow() -> None:
     text = f"THE BOATS ACT\n\n1. Definitions.—In this Act,—\n{listed}\n\n2. Aim.—Boats float.\n"
     found = [unit.label for unit in tree_of(text).units if unit.kind == "definition"]
     assert found == [f"Section 1({mark})" for mark in marks]
+
+
+def test_a_dictionary_defines_terms_without_quotes_and_capitals() -> None:
+    text = (
+        "# Boats Act\n\n##### 1  Aim\n\nBoats float.\n\n##### 2  Dictionary\n\nIn this Act:\n\n"
+        "small boat means a boat that one person can carry.\n\n"
+        "raft, of a club, has the meaning given by section 9.\n\n"
+        "but includes a tub.\n"
+    )
+    units = tree_of(text).units
+    assert [u.heading for u in units if u.kind == "definition"] == ["small boat", "raft"]
