@@ -10,9 +10,15 @@ from lexloop.documents.structure.tree import Kind
 from lexloop.documents.text.quantities import NUMBERS
 from lexloop.documents.text.tokens import STOP_WORDS
 
-_PARTS = "book|title|subtitle|part|subpart|chapter|subchapter|division|subdivision|amendment"
-_PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\.|slide"
-_ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
+_PARTS = (
+    "book|title|subtitle|part|subpart|chapter|subchapter|division|subdivision|amendment"
+    "|kapitel|chapitre|capítulo|capitolo|titel|titre|título|titolo|teil|partie|hoofdstuk"
+)
+_PROVISIONS = (
+    "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\.|slide"
+    "|artikel|artículo|articulo|articolo|artigo"
+)
+_ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment|anhang|anexo|allegato|bijlage"
 _COUNTED = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORD = re.compile(
     rf"(?P<word>{_PARTS}|{_PROVISIONS}|{_ANNEXES})\s+"
@@ -47,7 +53,7 @@ _TITLE = re.compile(
 )
 _DASHED = re.compile(r"(?P<heading>[A-Z“\"‘'][^.;]{1,200})\.\s?(?:[—–]|--?(?=[\s(A-Z]))\s*(?=\S)")
 """A heading behind which a stop and a dash stand: "Removal of members.—(1) The council ..."."""
-_OPENING = frozenset("§ABCDEPRST")
+_OPENING = frozenset("§ABCDEHKPRST")
 """The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
 LETTERS = frozenset("cdlmCDLM")

@@ -45,6 +45,7 @@ _CAPTION = re.compile(
 )
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
+_MARGIN_WORDS = 8
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
 _PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
@@ -155,6 +156,13 @@ class LogicalLine:
             and not (text[0].islower() or text[0] in ",;.)")
             and text.rstrip(_CLOSERS)[-1:] not in ".;:,"
         )
+
+    @property
+    def beside(self) -> bool:
+        """True if it looks like what stands in the margin of a provision: "Duties of owners."."""
+        text = self.text
+        words = text.endswith(".") and text[0].isupper() and len(text.split()) <= _MARGIN_WORDS
+        return words and not (SAYS.search(text) or list_markers(text) or word_marker(text))
 
 
 def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[LogicalLine]:
@@ -478,7 +486,9 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     anew = _numbered_anew(headings, ranks, provisions)
     headings = _valued(headings)
     marked = sum(line.level > 0 for line in lines) >= _FEWEST_MARKED
-    above = sum(lines[n - 1].short and n - 1 not in spine for n in spine if n)
+    above = sum(
+        (lines[n - 1].short or lines[n - 1].beside) and n - 1 not in spine for n in spine if n
+    )
     headed = 2 * above > len(spine)
     return Outline(
         headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked, headed
@@ -607,6 +617,9 @@ def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> boo
     if marker.style == "§" or line.level:
         return True
     separated = rest.lstrip(" ")[:1] in ".:—–-\t" or rest.startswith(("  ", "\t"))
+    # "Section 2.01 Term. The term ...", if no sentence goes on from the line above
+    begins = before is None or before.ended or before.short
+    separated = separated or (begins and title_heading(rest.lstrip(), 0) is not None)
     return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
 
 
@@ -616,6 +629,8 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
     rest = line.text[begin:]
     if rest:
+        if any(one.value == 1 for one in list_markers(rest)):  # "Art. 2. 1. Nobody may ..."
+            return Heading(word, _named(marker), "", line.level, begin)
         found = _SENTENCE.match(rest)
         long = found and len(line.text) > 60 and len(rest) - found.end() > 20
         if found and (long or _SAID.match(rest, found.end())):
@@ -838,7 +853,7 @@ def _headed(lines: Sequence[LogicalLine], number: int, run: Collection[int] = ()
     if number == 0 or number - 1 in run:
         return False
     line = lines[number - 1]
-    return line.short and not line.ended and len(line.text) < 80
+    return (line.short and not line.ended and len(line.text) < 80) or line.beside
 
 
 def _numbered(

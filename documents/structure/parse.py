@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -54,6 +54,7 @@ _WITHIN = re.compile(r"(?:[:;.,—–)]|\.-)(?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)
 """Where a number may begin within a line."""
 _FEWEST_MARKED = 3
 _BELOW = 5
+_FEWEST_WORDS = 4
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
@@ -116,7 +117,7 @@ class _Parser:
             (marker.style, _stem(marker), marker.value)
             for line in lines
             for at in (0, *(found.end() for found in _WITHIN.finditer(line.text)))
-            for marker in list_markers(line.text, at)
+            for marker in _in_a_row(line.text, at)
         }
 
     def tree(self) -> Tree:
@@ -300,15 +301,18 @@ class _Parser:
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Return whether a short line is the heading of the numbered provision on the next."""
-        if not line.short or line.ended or len(line.text) > 100:
+        following = self._outline.headings.get(number + 1)
+        bare = following is None or (following.sole and not following.text)
+        beside = self._outline.headed and line.beside and bare
+        if not beside and (not line.short or line.ended or len(line.text) > 100):
             return False
         if number + 1 in self._outline.headings:
             # a format that marks headings would have marked this one
             return bool(line.level) or not self._outline.marked
         if not self._outline.numbered:
             return False
-        following = self._lines[number + 1 : number + 2]
-        markers = [marker for line in following for marker in list_markers(line.text)]
+        below = self._lines[number + 1 : number + 2]
+        markers = [marker for line in below for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
     def _heads_text(self, number: int, line: LogicalLine, own: Marker) -> bool:
@@ -435,7 +439,8 @@ class _Builder:
         start, named = line.start, heading.text
         headed = heading.sole and not named and self._outline.headed
         if self._pending is not None and headed:
-            start, named, self._pending = self._pending.start, self._pending.text, None
+            start, named = self._pending.start, self._pending.text.rstrip(".")
+            self._pending = None
         elif self._pending is not None:
             self._crossheading(self._pending)
         self._close(_kept_by(heading, rank, kind, self.stack))
@@ -815,11 +820,17 @@ def _unhead(opened: Sequence[OpenUnit]) -> None:
     holding = {e.parent for e in opened}
     provisions = [e for e in opened if e.kind == "provision" and e.number]
     bare = [e for e in provisions if e.said >= 0 and e.place not in holding and e.body >= e.end]
-    saying = [e for e in bare if SAYS.search(e.heading)]
+    saying = [e for e in bare if SAYS.search(e.heading) or (e.ended and _is_sentence(e.heading))]
     most = 2 * len(saying) > len(provisions)
     for e in bare if most else saying:
         if most or e.ended:
             e.heading, e.body = "", e.said
+
+
+def _is_sentence(heading: str) -> bool:
+    """Return whether the words of a heading are a sentence, in whatever language."""
+    words = heading.split()
+    return len(words) >= _FEWEST_WORDS and words[-1][:1].islower()
 
 
 def _part_annexes(opened: Sequence[OpenUnit]) -> None:
@@ -842,6 +853,18 @@ def _part_annexes(opened: Sequence[OpenUnit]) -> None:
         annex, comma, point = e.label.partition(", ")
         if e.place in parts and parts[e.place] is not e and comma and annex in annexes:
             e.label = f"{parts[e.place].label}, {point}"
+
+
+def _in_a_row(line: str, at: int) -> Iterator[Marker]:
+    """Yield the readings of a number in a line, and of those right behind it: "5 (1) (a)"."""
+    for _ in range(_MOST_ON_A_LINE):
+        markers = list_markers(line, at)
+        if not at and not markers and (bare := bare_number(line)):
+            markers = [bare]
+        yield from markers
+        if not markers or line[markers[0].end : markers[0].end + 1] != "(":
+            return
+        at = markers[0].end
 
 
 def _stem(marker: Marker) -> str:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
 _KEYS = {
-    "provision": r"§{1,2}|articles?|arts?\.?|sections?|secs?\.|ss?\.|rules?|clauses?|cl\."
+    "provision": r"§{1,2}|articles?|artikels?|art[ií]culos?|articol[oi]|artigos?|arts?\.?"
+    r"|sections?|secs?\.|ss?\.|rules?|clauses?|cl\."
     r"|regulations?|regs?\.",
     "recital": r"recitals?",
     "annex": r"annex(?:es)?",
@@ -22,7 +23,8 @@ _KEYS = {
     "table": r"tables?",
     "slide": r"slides?",
     "exception": r"exceptions?",
-    "paragraph": r"paragraphs?|paras?\.?|subsections?|sub-sections?|subdivisions?|indents?",
+    "paragraph": r"paragraphs?|paras?\.?|subsections?|sub-sections?|subdivisions?|indents?"
+    r"|absatz|abs\.|apartados?|alinéas?",
     "point": r"points?|sub-?paragraphs?|sub-?points?|items?|letters?|sub-?clauses?",
 }
 _PARTS = frozenset(("chapter", "part", "title", "amendment"))
@@ -87,7 +89,15 @@ _CODE_NAME = re.compile(r"\d{1,3}\s(?:(?:[A-Z]\.){2,4}|[A-Z]{2,6})(?=\s(?:§|\d)
 _CODE_CHARS = 12
 COMPOUND = re.compile(r"\d[.\-–:]\d")
 """A number such as "20-871", which few acts have."""
-ABBREVIATED = {"art": "article", "sec": "section", "reg": "regulation", "annexe": "annex"}
+ABBREVIATED = (
+    {"art": "article", "sec": "section", "reg": "regulation"}
+    | dict.fromkeys("artikel artículo articulo articolo artigo".split(), "article")
+    | dict.fromkeys("annexe anhang anexo allegato bijlage".split(), "annex")
+    | dict.fromkeys("kapitel chapitre capítulo capitolo hoofdstuk".split(), "chapter")
+    | dict.fromkeys("titel titre título titolo".split(), "title")
+    | dict.fromkeys("teil partie".split(), "part")
+)
+"""Other words for a unit: short ones, and those of other languages."""
 
 
 class Step(NamedTuple):
