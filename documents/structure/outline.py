@@ -43,9 +43,12 @@ _CAPTION = re.compile(
     r"(?:: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
     r"(?P<heading>.*)$"
 )
+_CODE = re.compile(r"(?P<number>\d{1,4}[.\-]\d{2,3}[.\-]\d{2,4})\.?\s+(?P<title>[A-Z].{2,100})$")
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _MARGIN_WORDS = 8
+MARGIN = "Marginal note:"
+"""What stands before such words in the acts of Canada."""
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
 _PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
@@ -161,6 +164,8 @@ class LogicalLine:
     def beside(self) -> bool:
         """True if it looks like what stands in the margin of a provision: "Duties of owners."."""
         text = self.text
+        if text.startswith(MARGIN):
+            return True
         words = text.endswith(".") and text[0].isupper() and len(text.split()) <= _MARGIN_WORDS
         return words and not (SAYS.search(text) or list_markers(text) or word_marker(text))
 
@@ -455,6 +460,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
             headings[number] = heading
             taken = number + heading.title
     headings = _filled(_valued(headings), doubtful, apart)
+    headings = {**_coded(lines, contents, headings), **headings}
     order = _ordered(headings)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
     named = [
@@ -493,6 +499,29 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     return Outline(
         headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked, headed
     )
+
+
+def _coded(
+    lines: Sequence[LogicalLine], contents: range, headings: Mapping[int, Heading]
+) -> dict[int, Heading]:
+    """Return the sections of a code that a number of three parts names: "12.04.010 Licences.".
+
+    Each has a title of its own on its line, and the numbers rise, though not by one.
+    """
+    if any(heading.style in _PROVISION_WORDS for heading in headings.values()):
+        return {}
+    found: dict[int, Heading] = {}
+    last: list[int] = []
+    for number, line in enumerate(lines):
+        code = _CODE.match(line.text)
+        if code is None or number in contents or line.row or SAYS.search(code["title"]):
+            continue
+        parts = [int(part) for part in re.findall(r"\d+", code["number"])]
+        if parts <= last or (last and parts[0] != last[0]):
+            return {}
+        last = parts
+        found[number] = Heading("section", code["number"], code["title"].rstrip("."), line.level)
+    return found if len(found) >= _FEWEST_MARKED else {}
 
 
 def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
@@ -646,6 +675,7 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
     title = next(iter(following[int(source) :]), None)
     titled = title is not None and _titles(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""
+    text = text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
     return Heading(word, _named(marker), text, line.level, None, int(source) + int(titled))
 
 

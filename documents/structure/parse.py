@@ -21,6 +21,7 @@ from lexloop.documents.structure.markers import (
     title_heading,
 )
 from lexloop.documents.structure.outline import (
+    MARGIN,
     NOTES,
     SAYS,
     Heading,
@@ -55,6 +56,7 @@ _WITHIN = re.compile(r"(?:[:;.,—–)]|\.-)(?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)
 _FEWEST_MARKED = 3
 _BELOW = 5
 _FEWEST_WORDS = 4
+_ARTICLES = frozenset(("article", "§"))
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
@@ -421,9 +423,19 @@ class _Builder:
         return marker.style == "1." and marker.value <= 1
 
     def counts_on(self, marker: Marker) -> bool:
-        """Return whether a number without a stop is the next paragraph of a schedule."""
-        annexed = any(entry.kind == "annex" for entry in self.stack)
-        return annexed and 0 < marker.value - self._annex_count <= 1
+        """Return whether a number without a stop is the next paragraph of a schedule.
+
+        Swiss acts number the paragraphs of their articles so, too.
+        """
+        if any(entry.kind == "annex" for entry in self.stack):
+            return 0 < marker.value - self._annex_count <= 1
+        article = next(
+            (e for e in self.stack if e.kind == "provision" and e.style in _ARTICLES), None
+        )
+        if article is None or marker.style != "1.":
+            return False
+        last = article.listed.value if article.listed else 0
+        return marker.value == last + 1
 
     # what a line opens
 
@@ -439,7 +451,7 @@ class _Builder:
         start, named = line.start, heading.text
         headed = heading.sole and not named and self._outline.headed
         if self._pending is not None and headed:
-            start, named = self._pending.start, self._pending.text.rstrip(".")
+            start, named = self._pending.start, self._pending.text.removeprefix(MARGIN).rstrip(".")
             self._pending = None
         elif self._pending is not None:
             self._crossheading(self._pending)

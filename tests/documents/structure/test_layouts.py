@@ -1,0 +1,323 @@
+"""The same rules in the layouts of many countries, each read by its numbers."""
+
+import pytest
+
+from lexloop.documents.document import Document
+from lexloop.documents.structure.references import find_references
+
+LAYOUTS = {
+    "canada": (
+        """\
+Boats Act
+
+Marginal note:Licence
+5 (1) No person shall keep a boat without a licence.
+Marginal note:Exception
+(2) Subsection (1) does not apply to a raft.
+Marginal note:Fee
+6 The fee for a licence is forty dollars.
+Marginal note:Offence
+7 (1) Every person who contravenes section 5 is guilty of an offence and pays $500.
+(2) A fine is paid within thirty days.
+""",
+        [
+            "Section 5 | Licence",
+            "Section 5(1)",
+            "Section 5(2)",
+            "Section 6 | Fee",
+            "Section 7 | Offence",
+            "Section 7(1)",
+            "Section 7(2)",
+        ],
+    ),
+    "swiss": (
+        """\
+Bootsgesetz
+
+Art. 1 Zweck
+Dieses Gesetz regelt das Halten von Booten.
+
+Art. 2 Bewilligung
+1 Wer ein Boot hält, braucht eine Bewilligung.
+2 Absatz 1 gilt nicht für Flösse.
+
+Art. 3 Gebühr
+Die Gebühr beträgt 40 Franken.
+""",
+        [
+            "Article 1 | Zweck",
+            "Article 2 | Bewilligung",
+            "Article 2(1)",
+            "Article 2(2)",
+            "Article 3 | Gebühr",
+        ],
+    ),
+    "spanish": (
+        """\
+Ley de botes
+
+Artículo 1. Objeto. Esta ley regula los botes.
+
+Artículo 2. Licencia. 1. Nadie puede tener un bote sin licencia.
+2. El apartado 1 no se aplica a las balsas.
+
+Artículo 3. Tasa. La tasa es de 40 euros.
+""",
+        [
+            "Article 1 | Objeto",
+            "Article 2 | Licencia",
+            "Article 2(1)",
+            "Article 2(2)",
+            "Article 3 | Tasa",
+        ],
+    ),
+    "dutch": (
+        """\
+Artikel 1
+In deze wet wordt verstaan onder boot: een vaartuig.
+
+Artikel 2
+1. Het is verboden een boot te houden zonder vergunning.
+2. Het eerste lid geldt niet voor vlotten.
+
+Artikel 3
+De vergunning kost 40 euro.
+""",
+        ["Article 1", "Article 2", "Article 2(1)", "Article 2(2)", "Article 3"],
+    ),
+    "polish": (
+        """\
+USTAWA o łodziach
+
+Art. 1. Ustawa określa zasady posiadania łodzi.
+
+Art. 2. 1. Nikt nie może mieć łodzi bez zezwolenia.
+2. Przepisu ust. 1 nie stosuje się do tratw.
+
+Art. 3. Opłata wynosi 40 złotych.
+""",
+        ["Article 1", "Article 2", "Article 2(1)", "Article 2(2)", "Article 3"],
+    ),
+    "italian": (
+        """\
+LEGGE SULLE BARCHE
+
+Art. 1.
+(Oggetto)
+1. La presente legge disciplina le barche.
+
+Art. 2.
+(Licenza)
+1. Nessuno può tenere una barca senza licenza.
+2. Il comma 1 non si applica alle zattere.
+3. La licenza costa 40 euro.
+""",
+        [
+            "Article 1 | Oggetto",
+            "Article 1(1)",
+            "Article 2 | Licenza",
+            "Article 2(1)",
+            "Article 2(2)",
+            "Article 2(3)",
+        ],
+    ),
+    "uscontract": (
+        """\
+BOAT CHARTER AGREEMENT
+
+ARTICLE I
+DEFINITIONS
+
+Section 1.01 Boat. "Boat" means the yacht Gull.
+
+ARTICLE II
+TERM AND FEES
+
+Section 2.01 Term. The term of this Agreement is two years.
+
+Section 2.02 Fees. (a) The Charterer shall pay $40 a day.
+(b) Fees are due on Mondays.
+
+Section 2.03 Termination. Either party may terminate on thirty days' notice.
+""",
+        [
+            "Article I | DEFINITIONS",
+            "Section 1.01 | Boat",
+            "Article II | TERM AND FEES",
+            "Section 2.01 | Term",
+            "Section 2.02 | Fees",
+            "Section 2.02(a)",
+            "Section 2.02(b)",
+            "Section 2.03 | Termination",
+        ],
+    ),
+    "kenya": (
+        """\
+BOATS ACT
+
+Licence required.
+5. (1) A person shall not keep a boat without a licence.
+(2) Subsection (1) does not apply to a raft.
+
+Fee.
+6. The fee for a licence is forty shillings.
+
+Offences.
+7. (1) A person who contravenes section 5 commits an offence.
+(2) A person convicted of an offence under subsection (1) pays five hundred shillings.
+""",
+        [
+            "Section 5 | Licence required",
+            "Section 5(1)",
+            "Section 5(2)",
+            "Section 6 | Fee",
+            "Section 7 | Offences",
+            "Section 7(1)",
+            "Section 7(2)",
+        ],
+    ),
+    "ordinance": (
+        """\
+CHAPTER 12 BOATS
+
+12.04.010 Licence required.
+No person shall keep a boat without a licence.
+
+12.04.020 Exceptions.
+A. Rafts need no licence.
+B. Boats shorter than 2 feet need no licence.
+
+12.04.030 Fee.
+The fee for a licence is $40.
+""",
+        [
+            "Chapter 12 | BOATS",
+            "Section 12.04.010 | Licence required",
+            "Section 12.04.020 | Exceptions",
+            "Section 12.04.020(A)",
+            "Section 12.04.020(B)",
+            "Section 12.04.030 | Fee",
+        ],
+    ),
+    "uscode": (
+        """\
+§ 101. Short title
+This chapter may be cited as the "Boats Act".
+§ 102. Licences
+(a) In general.—No person may keep a boat without a licence.
+(b) Exceptions.—Subsection (a) does not apply to—
+(1) a raft; or
+(2) a boat that—
+(A) is shorter than 2 feet; or
+(B) has no mast.
+(c) Fee.—The fee for a licence is $40.
+§ 103. Penalties
+Whoever violates section 102 shall be fined not more than $500.
+""",
+        [
+            "§ 101 | Short title",
+            "§ 102 | Licences",
+            "§ 102(a)",
+            "§ 102(b)",
+            "§ 102(b)(1)",
+            "§ 102(b)(2)",
+            "§ 102(b)(2)(A)",
+            "§ 102(b)(2)(B)",
+            "§ 102(c)",
+            "§ 103 | Penalties",
+        ],
+    ),
+    "nz": (
+        """\
+Boats Act 2011
+
+1 Title
+This Act is the Boats Act 2011.
+
+2 Licence required
+(1) No person may keep a boat without a licence.
+(2) Subsection (1) does not apply to a raft.
+
+3 Fee
+The fee for a licence is $40.
+""",
+        [
+            "Section 1 | Title",
+            "Section 2 | Licence required",
+            "Section 2(1)",
+            "Section 2(2)",
+            "Section 3 | Fee",
+        ],
+    ),
+    "uksi": (
+        """\
+The Boats Regulations 2011
+
+Citation
+1.  These Regulations may be cited as the Boats Regulations 2011.
+
+Licences
+2.—(1) A person must not keep a boat without a licence.
+(2) Paragraph (1) does not apply to a raft.
+
+Fees
+3.—(1) The fee for a licence is £40.
+(2) The fee is payable in advance.
+""",
+        [
+            "Section 1 | Citation",
+            "Section 2 | Licences",
+            "Section 2(1)",
+            "Section 2(2)",
+            "Section 3 | Fees",
+            "Section 3(1)",
+            "Section 3(2)",
+        ],
+    ),
+    "roman": (
+        """\
+HIRE OF BOATS
+
+I. Scope
+These rules apply to boats.
+
+II. Fees
+A. The fee is 40 euros a day.
+B. Fees are due on Mondays.
+
+III. Liability
+A. The hirer pays for damage.
+B. The owner is not liable for theft.
+""",
+        [
+            "Section I | HIRE OF BOATS",
+            "Section II | These rules apply to boats",
+            "Section II(A)",
+            "Section II(B)",
+            "Section III | Liability",
+            "Section III(A)",
+            "Section III(B)",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_each_provision_has_its_label_and_its_heading(layout: str) -> None:
+    text, labels = LAYOUTS[layout]
+    units = Document("d.txt", "d", text).tree.units
+    found = [
+        f"{unit.label} | {unit.heading}" if unit.heading else unit.label
+        for unit in units
+        if unit.number and unit.kind != "definition"
+    ]
+    assert found == labels
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Was sagt Artikel 2 Absatz 1?", "¿Qué dice el artículo 2, apartado 1?", "Art. 2(1)?"],
+)
+def test_a_provision_is_asked_for_in_the_words_of_its_language(question: str) -> None:
+    [reference] = find_references(question)
+    assert [step.number for step in reference.steps] == ["2", "1"]
