@@ -240,10 +240,21 @@ def _filled_cells(row: Any) -> list[tuple[Any, str]]:
 
 
 def _is_layout(table: Any) -> bool:
-    """Return whether a table only sets numbers beside paragraphs, as the Official Journal's."""
+    """Return whether a table only puts things in their place on the page.
+
+    It sets numbers beside paragraphs, as the Official Journal's; or it has one column, or holds
+    tables or headings, and names no columns. Browsers tell it so for screen readers.
+    """
+    if table.get("role") in ("presentation", "none"):
+        return True
     found = table.find_all("tr", limit=_MOST_ROWS)
-    own = (row for row in found if row.find_parent("table") is table)
+    own = [row for row in found if row.find_parent("table") is table]
     rows = [[text for _, text in _filled_cells(row)] for row in own]
+    named = table.find(("thead", "caption"), recursive=False) is not None
+    if not named and not any(row.find("th", recursive=False) for row in own):
+        column = len(rows) < _MOST_ROWS and all(len(row) <= 1 for row in rows)
+        if column or table.find(("table", *_HEADINGS)):
+            return True
     if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
         return False
     return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)

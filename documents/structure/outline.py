@@ -207,6 +207,7 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
             and lines
             and before[1] > before[0]
             and not (lines[-1].level or lines[-1].row)
+            and not _counts(lines[-1].text, line)
             and (
                 _goes_on(lines[-1], _line(text, *before), line, edges[number - 1], width)
                 or _goes_on_with_number(_line(text, *before), line, last)
@@ -313,6 +314,12 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
     # what stands below a list in small letters ends the sentence that leads into the list
     listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
     return not (last.ended or listed) and line[0].islower() and not list_markers(line)
+
+
+def _counts(last: str, line: str) -> bool:
+    """Return whether a line and the one before begin with numbers that follow each other."""
+    before, after = bare_number(last), bare_number(line)
+    return bool(before and after) and after.value - before.value == 1
 
 
 def _breaks_off_in_a_name(last: str, line: str) -> bool:

@@ -48,6 +48,28 @@ def test_a_page_is_read_as_it_is_shown() -> None:
     assert document.headings == ((0, 1), (document.text.index("Fees"), 2))
 
 
+FEES = "<table><tr><th>Item</th><th>Fee</th></tr><tr><td>Raft</td><td>4</td></tr></table>"
+LAID_OUT = ["Menu", "5 Fees", "Rafts cost 4 crowns.", "Item | Fee", "Raft | 4"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        # a page within a table: it holds another, or headings, or has one column
+        f"<table><tr><td>Menu</td><td><p>5 Fees</p><p>Rafts cost 4 crowns.</p>{FEES}</td></tr>"
+        "</table>",
+        f"<table><tr><td>Menu</td><td><h2>5 Fees</h2><p>Rafts cost 4 crowns.</p></td></tr></table>"
+        f"{FEES}",
+        f"<table><tr><td>Menu</td></tr><tr><td>5 Fees</td></tr>"
+        f"<tr><td>Rafts cost 4 crowns.</td></tr></table>{FEES}",
+        f"<table role=presentation><tr><td>Menu</td><td>5 Fees</td></tr>"
+        f"<tr><td>Rafts cost 4 crowns.</td></tr></table>{FEES}",
+    ],
+)
+def test_a_table_that_only_lays_out_the_page_is_none(page: str) -> None:
+    assert read(page).text.strip().split("\n") == LAID_OUT
+
+
 def test_deep_and_broken_pages_are_read() -> None:
     assert read("<div>" * 3000 + "deep" + "</b></table>" * 10).text == "deep\n"
     assert read("a < b <p>c<table><td>d").text.split() == ["a", "<", "b", "c", "d"]

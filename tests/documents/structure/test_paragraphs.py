@@ -109,3 +109,11 @@ def test_a_figure_that_goes_on_counting_opens_one() -> None:
         "Section 1: This is the Lamps Act.",
         "Section 2: Lamps are of brass.",
     ]
+
+
+def test_numbers_that_follow_each_other_stand_apart_whatever_words_they_have() -> None:
+    text = "9 Fees of section\n10 Application of Part\n11 Age of rowers\n12 Lamps\n"
+    units = parse(text).units
+    assert [unit.heading for unit in units if unit.kind == "provision"] == [
+        *("Fees of section", "Application of Part", "Age of rowers", "Lamps")
+    ]
