@@ -110,6 +110,8 @@ _COUNTING = ("1.", "1)", "(1)")
 SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FIGURE = re.compile(r"\d[\d.,]*\s*[^\s\d]")
 _NONE = (float("-inf"), 0.0, -1)
+_ENTRY_GAP = 2
+"""By how many lines entries of a list of contents may stand apart."""
 _FEWEST_ENTRIES, _FEWEST_MARKED, _LEADER_CHARS = 5, 3, 40
 
 
@@ -319,7 +321,7 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
 def _counts(last: str, line: str) -> bool:
     """Return whether a line and the one before begin with numbers that follow each other."""
     before, after = bare_number(last), bare_number(line)
-    return bool(before and after) and after.value - before.value == 1
+    return before is not None and after is not None and after.value - before.value == 1
 
 
 def _breaks_off_in_a_name(last: str, line: str) -> bool:
@@ -432,7 +434,7 @@ class Outline:
     headings: dict[int, Heading]
     ranks: dict[str, int]
     provisions: str
-    contents: range
+    contents: Collection[int]
     numbered: bool
     own_word: str
     indented: bool
@@ -443,7 +445,7 @@ class Outline:
 
 def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     """Return the lines that open parts, provisions and annexes."""
-    contents = _contents(lines)
+    contents = frozenset(_contents(lines)) | _listed_again(lines)
     indented = hangs(lines)
     lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
@@ -509,7 +511,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
 
 
 def _coded(
-    lines: Sequence[LogicalLine], contents: range, headings: Mapping[int, Heading]
+    lines: Sequence[LogicalLine], contents: Collection[int], headings: Mapping[int, Heading]
 ) -> dict[int, Heading]:
     """Return the sections of a code that a number of three parts names: "12.04.010 Licences.".
 
@@ -702,7 +704,7 @@ def _titles(line: LogicalLine) -> bool:
 
 def _spine(
     lines: Sequence[LogicalLine],
-    contents: range,
+    contents: Collection[int],
     taken: Collection[int],
     named: Collection[float],
     indented: bool,
@@ -746,7 +748,7 @@ def _spine(
 
 
 def _paragraphs(
-    lines: Sequence[LogicalLine], contents: range, taken: Collection[int], indented: bool
+    lines: Sequence[LogicalLine], contents: Collection[int], taken: Collection[int], indented: bool
 ) -> dict[int, Heading]:
     """Return the provisions of a document that only numbers its paragraphs, without headings.
 
@@ -911,7 +913,9 @@ def _numbered(
     return Heading(marker.style, marker.number, heading, level, None if heading else body)
 
 
-def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> dict[int, Heading]:
+def _lettered(
+    lines: Sequence[LogicalLine], contents: Collection[int], indented: bool
+) -> dict[int, Heading]:
     """Return the appendices that a letter alone names: "A" before "A.1", and B behind it.
 
     What follows the first is a short line too, at its indent where indents tell.
@@ -1018,6 +1022,34 @@ def _entries(lines: Sequence[LogicalLine]) -> range:
         end += 1
     last = max(number for number in entries if number < end) + 1
     return range(entries[0], last) if last - entries[0] >= _FEWEST_ENTRIES else range(0)
+
+
+def _listed_again(lines: Sequence[LogicalLine]) -> frozenset[int]:
+    """Return the lines of runs of numbered entries that all come again: a page's list of links.
+
+    Where they come again they stand apart, with what they head between them.
+    """
+    last: dict[str, int] = {}
+    entries: dict[int, str] = {}
+    for number, line in enumerate(lines):
+        text = line.text
+        if line.row or len(text) > _LONGEST_HEADING:
+            continue
+        if word_marker(text) or list_markers(text) or bare_number(text):
+            entries[number] = _plain(text)
+            last[entries[number]] = number
+    found: set[int] = set()
+    run: list[int] = []
+    for number in (*entries, len(lines) + _ENTRY_GAP):
+        if run and number - run[-1] > _ENTRY_GAP:
+            again = [last[entries[one]] for one in run]
+            apart = sum(below - above > _ENTRY_GAP for above, below in pairwise(again))
+            if len(run) >= _FEWEST_ENTRIES and 2 * apart > len(run):
+                found.update(range(run[0], run[-1] + 1))
+            run = []
+        if number in entries and last[entries[number]] - number >= _FEWEST_ENTRIES:
+            run.append(number)
+    return frozenset(found)
 
 
 def _is_sentence(line: LogicalLine) -> bool:

@@ -321,3 +321,23 @@ def test_each_provision_has_its_label_and_its_heading(layout: str) -> None:
 def test_a_provision_is_asked_for_in_the_words_of_its_language(question: str) -> None:
     [reference] = find_references(question)
     assert [step.number for step in reference.steps] == ["2", "1"]
+
+
+def test_a_list_of_links_above_a_law_is_not_the_law() -> None:
+    titles = [
+        f"{n} Rule about {word}" for n, word in enumerate("rafts oars lamps masts nets".split(), 1)
+    ]
+    links = "\n".join(["Home", *titles, "Print", ""])
+    body = "\n".join(
+        f"{title}\n(1) Nobody pays.\n(2) Everybody rows.\n(3) It is so." for title in titles
+    )
+    units = Document("d.txt", "d", links + "\nAN ACT ABOUT BOATS\n" + body).tree.units
+    found = [unit for unit in units if unit.kind == "provision"]
+    assert [unit.label for unit in found] == [f"Section {n}" for n in range(1, 6)]
+    assert all(unit.start > len(links) for unit in found)
+
+
+def test_a_list_that_two_sections_have_is_no_contents() -> None:
+    points = "\n".join(f"{n}. Rule about {word}" for n, word in enumerate("abcde", 1))
+    units = Document("d.txt", "d", f"§ 1 Rafts\n{points}\n\n§ 2 Boats\n{points}\n").tree.units
+    assert not [unit for unit in units if unit.kind == "contents"]
