@@ -23,13 +23,15 @@ _ITSELF = (
 _PROVIDED = r"provided(?: also| further)?,? (?:however|that)\b"
 PROVISO = re.compile(_PROVIDED, re.IGNORECASE)
 """How a sentence begins that limits the one before it."""
+_BELONGS = r"(?:maximum )?penalty(?: units?)?:|(?:example|explanation|note)(?: \d+)?[.:]"
+"""A line that belongs to the paragraph above it: "Penalty: $500."."""
 POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition"
-    rf"|{_PROVIDED}|for (?:this|that|these|those|such) \w+"
+    rf"|{_PROVIDED}|{_BELONGS}|for (?:this|that|these|those|such) \w+"
     rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
     rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
-    r"|the (?:latter|former|same))\b",
+    r"|the (?:latter|former|same))(?:(?<=[.:])|\b)",
     re.IGNORECASE,
 )
 """How a sentence begins that goes on with the one before."""

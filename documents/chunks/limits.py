@@ -96,7 +96,8 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
         under = _SUBJECT_TO.search(limit.own, 0, reference.start)
         if under or (reference.itself and not together):
             continue  # it is limited by what it names
-        if set(tree.find(reference, at)) & set(lineage):
+        named = (p for p in tree.find(reference, at) if tree.units[p].kind != "part")
+        if set(named) & set(lineage):
             return at not in lineage[1:] or not reference.itself
     return False
 

@@ -45,6 +45,14 @@ def test_a_proviso_carries_on_from_what_it_limits() -> None:
 
 
 @pytest.mark.parametrize("opening", ["A person who sells", "This section", "A tag", "The fee"])
+@pytest.mark.parametrize(
+    "line", ["Penalty: 40 crowns.", "Maximum penalty: 40 crowns.", "Note 1: It is."]
+)
+def test_a_line_that_belongs_to_a_paragraph_carries_on_from_it(line: str) -> None:
+    text = f"1 Lamps\n(1) A boat must have a lamp.\n{line}\n\n2 Oars\nOars float.\n"
+    assert carried(line.split(":", maxsplit=1)[0], text) == ["A boat must have a lamp."]
+
+
 def test_what_stands_alone_carries_on_from_nothing(opening: str) -> None:
     assert carried(opening) == []
 
