@@ -8,7 +8,7 @@ COPY . /src
 WORKDIR /src
 # torch's build for processors: the usual one brings gigabytes of accelerator libraries
 RUN uv pip install --no-cache --python /opt/lexloop/bin/python --torch-backend cpu \
-    --constraint constraints.txt ".[$EXTRAS]" ./packages/workbench ./packages/server
+    --constraint constraints.txt ".[$EXTRAS]" ./packages/formats ./packages/workbench ./packages/server
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 1000 --create-home lexloop && install -d -o lexloop -g lexloop /home/lexloop/state

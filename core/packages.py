@@ -1,6 +1,8 @@
 """The other packages of Lexloop: what they bring, and the error if one is missing."""
 
-from importlib.metadata import EntryPoint
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from lexloop.core.errors import InputError
@@ -18,6 +20,16 @@ def package_missing(what: str, package: str) -> InputError:
         f'Install it: pip install "lexloop[{package}]", '
         f"or in a checkout pip install ./packages/{package}.",
     )
+
+
+@cache
+def brought(group: str) -> Mapping[str, EntryPoint]:
+    """Return what the installed packages bring to a group of entry points, by its names.
+
+    Args:
+        group: Such as "lexloop.readers".
+    """
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def loaded(entry: EntryPoint) -> Any:

@@ -27,6 +27,7 @@ ORDER = (
 )
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 USES: dict[str, set[str]] = {
+    "formats": set(),
     "workbench": set(),
     "server": {"workbench"},
     "eval": {"server"},
@@ -88,7 +89,7 @@ def node_room(parts: list[str]) -> str | None:
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
-    for_users = {"aws", "elasticsearch", "ocr", "opensearch", "ray", "studio"}
+    for_users = {"aws", "elasticsearch", "opensearch", "ray", "studio"}
     assert undeclared(HEART, for_users) == []
     for name, files in PACKAGES.items():
         assert undeclared(files, set(), name) == []

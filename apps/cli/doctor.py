@@ -22,6 +22,7 @@ from lexloop.apps.cli.terminal import debugging, say, write_json
 from lexloop.apps.shapes.record import lost_in_words, text_hosts
 from lexloop.core.errors import LexloopError
 from lexloop.core.metadata import Filters
+from lexloop.core.packages import package_missing
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 if TYPE_CHECKING:
@@ -188,22 +189,26 @@ def _extra(extra: str) -> Check:
 
 def _tools() -> Iterator[Check]:
     """Say which programs are here that some formats are read through."""
-    from lexloop.documents.reading.formats import FORMATS
-    from lexloop.documents.reading.recognising import is_available
+    from lexloop.documents.reading.formats import FORMATS, IMAGES, recogniser
 
-    through = {".doc", *(suffix for suffix, one in FORMATS.items() if one.module == "image")}
-    others = " ".join(suffix for suffix in FORMATS if suffix not in through)
+    scan = recogniser()
+    if scan is None:
+        own = " ".join(suffix for suffix, known in FORMATS.items() if known.module)
+        missing = package_missing("Reading other formats", "formats")
+        yield Check("formats", "missing", f"{own} are read. {missing.what}", missing.hint)
+        return
+    others = " ".join(suffix for suffix in FORMATS if suffix not in (".doc", *IMAGES))
     yield Check("formats", "good", f"{others} are read without further programs.")
     office = shutil.which("soffice")
     if office:
         yield Check(".doc", "good", f"read through LibreOffice, {office}.")
     else:
         yield Check(".doc", "missing", "LibreOffice is not here.", "Install it, or save as .docx.")
-    if is_available():
+    if not scan.advice(0):
         read = " and ".join(n for n in ("tesseract", "rapidocr") if _has(n))
         yield Check("scans and images", "good", f"read by {read}.")
     else:
-        hint = 'Install Tesseract, or pip install "lexloop[ocr]".'
+        hint = 'Install Tesseract, or pip install "lexloop-formats[ocr]".'
         yield Check("scans and images", "missing", "nothing here recognises text.", hint)
 
 

@@ -316,7 +316,7 @@ def show_outcome(
 
 def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
     """Count the visible files of the sources by suffix, of those suffixes that are not read."""
-    from lexloop.documents.reading.formats import SUFFIXES
+    from lexloop.documents.reading.formats import is_known
     from lexloop.documents.reading.metadata import SIDECAR
 
     kinds: Counter[str] = Counter()
@@ -325,7 +325,7 @@ def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
             folders[:] = [name for name in folders if not name.startswith(".")]
             seen = (name for name in names if not name.startswith(".") and name != SIDECAR)
             kinds.update(Path(name).suffix.lower() for name in seen)
-    return {kind or "no suffix": count for kind, count in kinds.items() if kind not in SUFFIXES}
+    return {kind or "no suffix": count for kind, count in kinds.items() if not is_known(kind)}
 
 
 def _show_skipped(skipped: "list[SkippedSource]") -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.folder import hash_sources, list_sources, read_sidecars
-from lexloop.documents.reading.formats import SUFFIXES, is_source
+from lexloop.documents.reading.formats import is_source, suffixes
 from lexloop.documents.reading.metadata import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, SourceFile
 from lexloop.store.manifest import IndexSource
@@ -155,7 +155,7 @@ def _asked(address: str, ask: Callable[[], T]) -> T:
 
 
 def _nothing(address: str) -> CorpusError:
-    kinds = ", ".join(SUFFIXES)
+    kinds = ", ".join(suffixes())
     return CorpusError(
         f"{address} names no file that can be read ({kinds}).",
         "Check it; quote a glob, so that the shell leaves it as it is.",

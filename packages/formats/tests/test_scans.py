@@ -16,13 +16,13 @@ from scans import SAID, drawn, in_pdf, saved
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, boxes_of, sure_of
-from lexloop.documents.reading import image, pdf, recognising, scan
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars
-from lexloop.documents.reading.recognising import Word, bulleted
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.workers import read_files
+from lexloop_formats import image, recognising, scan
+from lexloop_formats.recognising import Word, bulleted
 
 ENGINES = [
     pytest.param(
@@ -31,7 +31,7 @@ ENGINES = [
     ),
     pytest.param(
         "rapidocr",
-        marks=pytest.mark.skipif(not find_spec("rapidocr"), reason="needs lexloop[ocr]"),
+        marks=pytest.mark.skipif(not find_spec("rapidocr"), reason="needs lexloop-formats[ocr]"),
     ),
 ]
 
@@ -39,7 +39,7 @@ ENGINES = [
 @pytest.fixture(autouse=True)
 def _something_recognises(request: pytest.FixtureRequest) -> None:
     if not recognising.is_available():
-        pytest.skip("needs lexloop[ocr] or Tesseract")
+        pytest.skip("needs lexloop-formats[ocr] or Tesseract")
 
 
 @pytest.fixture(params=ENGINES)
@@ -124,16 +124,16 @@ def test_a_stamp_on_a_scan_does_not_hide_the_scan_and_a_text_layer_is_kept() -> 
 
 
 def test_a_scan_of_many_pages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "MOST_SCANS", 2)
-    monkeypatch.setattr(pdf, "MOST_SCANS", 1)
+    for module in (image, scan):
+        monkeypatch.setattr(module, "MOST_SCANS", 2)
     page = drawn(["Birds are free."]).resize((550, 350))
     data = saved(page, "TIFF", save_all=True, append_images=[page] * 30)
     (document,), skipped = read(data, "fax.tif")
     assert document.text == "Birds are free.\n" * 2
     assert skipped == ["It has 31 pages, of which the first 2 were read."]
-    (document,), skipped = read(in_pdf(page, page, page), "fax.pdf")
-    assert document.text == "Birds are free.\n"
-    assert skipped == ["Pages 2-3 of fax.pdf hold no text (images?). Only 1 are recognised."]
+    (document,), skipped = read(in_pdf(page, page, page, page), "fax.pdf")
+    assert document.text == "Birds are free.\n" * 2
+    assert skipped == ["Pages 3-4 of fax.pdf hold no text (images?). Only 2 are recognised."]
 
 
 def test_a_scan_without_text_is_given_up_and_one_with_some_is_not(
@@ -170,7 +170,7 @@ def test_without_an_engine_it_is_said_what_would_read_a_page(
 ) -> None:
     monkeypatch.setattr(recognising, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
-    needed = r"Reading pictures takes lexloop\[ocr\], or Tesseract\."
+    needed = r"Reading pictures takes lexloop-formats\[ocr\], or Tesseract\."
     with pytest.raises(CorpusError, match=f"It is a picture. {needed}"):
         read(saved(drawn()), "harbour.png")
     with pytest.raises(

@@ -10,11 +10,11 @@ import xlsxwriter
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading import workbook as reader
 from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.sheet import column_of, letters
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.reading.workbook import number_format
+from lexloop_formats import workbook as reader
+from lexloop_formats.sheet import column_of, letters
+from lexloop_formats.workbook import number_format
 
 SHEET = "xl/worksheets/sheet1.xml"
 

@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading import delimited
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.outline import cells
+from lexloop_formats import delimited
 
 
 def read(data: bytes | str) -> tuple[Document, list[str]]:

@@ -7,7 +7,6 @@ weights lie in its package.
 
 import csv
 import io
-import math
 import os
 import re
 import shutil
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL.Image import Image
 
-NEEDED = "Reading pictures takes lexloop[ocr], or Tesseract."
+NEEDED = "Reading pictures takes lexloop-formats[ocr], or Tesseract."
 _LONGEST_EDGE = 3500
 """Of a picture, in pixels: what a page has at 300 dots an inch."""
 _PATIENCE = 30
@@ -74,26 +73,6 @@ class Line(NamedTuple):
     words: list[Word]
     base: float
     size: float
-
-
-class Turn(NamedTuple):
-    """How a page was turned before it was read: ``angle`` degrees, against the clock.
-
-    The sizes of the page, and of the page as it was read, are in any one unit.
-    """
-
-    angle: float
-    page: tuple[float, float]
-    upright: tuple[float, float]
-
-    def box(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
-        """Return the box, on the page, of one on the upright page; heights are from the bottom."""
-        cos, sin = math.cos(math.radians(self.angle)), math.sin(math.radians(self.angle))
-        (width, height), (wide, high) = self.page, self.upright
-        corners = [(x - wide / 2, y - high / 2) for x in (x0, x1) for y in (y0, y1)]
-        xs = [width / 2 + x * cos + y * sin for x, y in corners]
-        ys = [height / 2 - x * sin + y * cos for x, y in corners]
-        return min(xs), min(ys), max(xs), max(ys)
 
 
 class Recognised(NamedTuple):
@@ -360,14 +339,14 @@ def _tesseract(picture: "Image") -> Iterator[list[Word]]:
         )
     except subprocess.TimeoutExpired as error:
         what = f"Tesseract takes longer than {_PATIENCE} s."
-        raise CorpusError(what, "Install lexloop[ocr].") from error
+        raise CorpusError(what, "Install lexloop-formats[ocr].") from error
     except OSError as error:
         what = f"Tesseract cannot be started ({error})."
-        raise CorpusError(what, "Install lexloop[ocr].") from error
+        raise CorpusError(what, "Install lexloop-formats[ocr].") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()[:1]
         what = f"Tesseract cannot read it ({''.join(said)[:200] or f'exit {done.returncode}'})."
-        raise CorpusError(what, "Install lexloop[ocr].")
+        raise CorpusError(what, "Install lexloop-formats[ocr].")
     return _tesseract_lines(done.stdout.decode("utf-8", "replace"))
 
 

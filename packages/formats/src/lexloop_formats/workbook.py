@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.sheet import MOST_CELLS, Merged, Row, column_of, letters, write_sheet
 from lexloop.documents.reading.source import DAMAGED, Limits, check_size
 from lexloop.documents.reading.text import LineWriter, printable, whole_number
+from lexloop_formats.sheet import MOST_CELLS, Merged, Row, column_of, letters, write_sheet
 
 Show = Callable[[Any], str]
 Shown = dict[tuple[int, int], Show]

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.sheet import MOST_CELLS, Row, write_sheet
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, decode, whole_text
+from lexloop_formats.sheet import MOST_CELLS, Row, write_sheet
 
 _DELIMITERS = ",;\t|"
 _SAMPLE, _FIRST = 1 << 16, 100

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
+from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
@@ -153,3 +154,20 @@ def test_every_letter_comes_through(text: str) -> None:
     )
     found = read(rtf(b"".join(b"\\u%d ?" % unit for unit in coded))).text
     assert found == printable(text) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        (rb"Fires are banned.{\footnote\chftn Candles.} No dogs.\par", "Fires are banned."),
+        (rb"Fires are banned. No dogs.{\footnote\chftn Candles.}\par", "No dogs."),
+    ],
+)
+def test_a_word_processors_footnote_hangs_where_its_mark_was(written: bytes, sentence: str) -> None:
+    data = rb"{\rtf1\ansi 1. Rules\par " + written + rb" 2. Fees\par It is free.\par}"
+    (document,) = read_bytes(data, "rules.rtf", Limits())
+    assert "[1] Candles." in document.text
+    assert isinstance(document, Document)
+    (statement,) = (one for one in statements(document.tree, document.text) if one.notes)
+    assert statement.own == sentence
+    assert [document.text[slice(*span)] for span in statement.notes] == ["Candles."]

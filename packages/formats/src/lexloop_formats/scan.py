@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import SkippedSource
-from lexloop.documents.reading.pdf_page import Segment, Sheet, add_line, parted
-from lexloop.documents.reading.recognising import Line, Turn, Word, recognise
+from lexloop.documents.reading.pdf import Picture
+from lexloop.documents.reading.pdf_page import Segment, Sheet, Turn, add_line, parted
 from lexloop.documents.reading.source import PageRead
 from lexloop.documents.reading.text import printable
+from lexloop_formats.recognising import NEEDED, Line, Word, is_available, recognise
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -26,8 +27,12 @@ _SIZES = 1.15
 """Sizes of fonts are as the text's, or so many times larger or smaller: they are estimates."""
 _TENTHS = 10
 
-Picture = tuple["Image", tuple[float, float]]
-"""The picture of a page, and the width and height of the page in points."""
+
+def advice(pages: int) -> str:
+    """Return why pages of a file, which has so many, may not have been read; "" if nothing is."""
+    if not is_available():
+        return NEEDED
+    return f"Only {MOST_SCANS} are recognised." if pages > MOST_SCANS else ""
 
 
 def read_scans(
@@ -35,11 +40,15 @@ def read_scans(
 ) -> Iterator[PageRead | SkippedSource]:
     """Recognise pages, which are numbered from 0, and put them into ``sheets``.
 
+    Nothing is done if nothing here recognises text, and no more than ``MOST_SCANS`` are read.
+
     Yields:
         A mark before the first and behind each, each that cannot be read, and how many were not
         tried because too many before them held no text.
     """
-    vain = 0
+    if not is_available():
+        return
+    numbers, vain = numbers[:MOST_SCANS], 0
     yield PageRead(0, len(numbers))
     for done, number in enumerate(numbers, 1):
         vain += 1

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.pdf import written
+from lexloop.documents.reading.pdf import Picture, written
 from lexloop.documents.reading.pdf_page import Sheet
-from lexloop.documents.reading.recognising import NEEDED, is_available
-from lexloop.documents.reading.scan import MOST_SCANS, Picture, read_scans
 from lexloop.documents.reading.source import Limits, PageRead
+from lexloop_formats.recognising import NEEDED, is_available
+from lexloop_formats.scan import MOST_SCANS, advice, even, read_scans
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,13 +33,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     """
     if not is_available():
         raise CorpusError(f"It is a picture. {NEEDED}", "Install one of them.")
-    with opened(data) as image:
+    with open_image(data) as image:
         count = pages_in(image)
         sheets: dict[int, Sheet] = {}
         troubles: list[SkippedSource] = []
-        for found in read_scans(
-            range(count)[:MOST_SCANS], lambda n: page_of(image, n), name, sheets
-        ):
+        for found in read_scans(range(count), lambda n: page_of(image, n), name, sheets):
             if isinstance(found, PageRead):
                 yield found
             else:
@@ -51,10 +49,12 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         raise CorpusError(troubles[0].reason, "Scan it anew.")
     yield from troubles
     blank = Sheet(_LONGER_EDGE, [], [], True)
-    yield from written([sheets.get(n, blank) for n in range(max(sheets) + 1)], name, "")
+    pages = [sheets.get(n, blank) for n in range(max(sheets) + 1)]
+    even(pages)
+    yield from written(pages, name, "", advice(len(pages)))
 
 
-def opened(data: bytes) -> "Image":
+def open_image(data: bytes) -> "Image":
     """Open an image, of which only the head is read; whoever opens it closes it.
 
     Raises:

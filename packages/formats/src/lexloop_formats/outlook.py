@@ -9,8 +9,8 @@ from email.utils import format_datetime, formataddr
 from typing import TYPE_CHECKING, Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.mail import Message
 from lexloop.documents.reading.source import Limits
+from lexloop_formats.mail import Message
 
 if TYPE_CHECKING:
     from oxmsg import Message as OutlookMessage

@@ -1,3 +1,5 @@
+"""Fixtures of tests that read files: PDFs that are made, and all that a folder holds."""
+
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -15,7 +15,7 @@ from lexloop.documents.reading.facts import facts_of
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, numeral, printable
 from lexloop.documents.reading.title import chosen_title, own_title
-from lexloop.documents.reading.vocabularies import UNKNOWN, Role, Vocabulary, vocabulary_of
+from lexloop_formats.vocabularies import UNKNOWN, Role, Vocabulary, vocabulary_of
 
 _APART = frozenset(("note", "reference", "quote", "number", "heading"))
 _DEEPEST = 16

@@ -15,7 +15,7 @@ from lexloop.documents.reading.html import page_source, read_page
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import printable
 from lexloop.documents.reading.title import chosen_title, is_file_name, own_title
-from lexloop.documents.reading.xml import parsed
+from lexloop_formats.xml import parsed
 
 _PAGES = frozenset(("application/xhtml+xml", "text/html"))
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
