@@ -98,6 +98,7 @@ _SILENT = frozenset(
             "search",
         ),
         "removeprefix",
+        "package_missing",
     )
 )
 """What is called with texts that nobody is told."""
