@@ -32,6 +32,23 @@ def brought(group: str) -> Mapping[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=group)}
 
 
+def required(group: str, name: str, what: str, package: str) -> Any:
+    """Return what one of our packages brings to a group by a name.
+
+    Args:
+        group: Such as "lexloop.stores".
+        name: Of the entry point.
+        what: What needs it, as the subject of a sentence.
+        package: The short name of the package, such as "engines".
+
+    Raises:
+        InputError: It is not installed, or cannot be imported.
+    """
+    if name not in brought(group):
+        raise package_missing(what, package)
+    return loaded(brought(group)[name])
+
+
 def loaded(entry: EntryPoint) -> Any:
     """Return what a package brings.
 

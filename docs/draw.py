@@ -23,7 +23,7 @@ import house  # noqa: E402 - found through the line above
 
 ORDER = (
     "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph",
-    "apps", "formats", "workbench", "server", "eval", "train",
+    "apps", "formats", "engines", "workbench", "server", "eval", "train",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -36,6 +36,7 @@ HOLDS = {
     "graph": "chooses, wires and runs the nodes",
     "apps": "command line and library",
     "formats": "sheets, slides, mail, XML, scans",
+    "engines": "Elasticsearch, OpenSearch, Ray",
     "workbench": "tables, versions, registers",
     "server": "page, HTTP, MCP",
     "eval": "what answers are worth",

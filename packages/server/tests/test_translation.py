@@ -54,9 +54,9 @@ _ELSEWHERE = (
         f"{_FORMATS}/sheet.py",
     ),
     *("core/files.py", "core/packages.py", "core/text_cache.py"),
-    *("documents/chunks", "graph/served.py", "graph/clustered.py", "graph/collections.py"),
+    *("documents/chunks", "graph/served.py", "graph/collections.py"),
     *("models/encoders.py", "models/local_model.py", "models/minilm.py", "nodes/classify.py"),
-    *("store/engine", "store/cluster", "store/opening.py", "knowledge/columns.py"),
+    *("store/address.py", "store/engines.py", "store/opening.py", "knowledge/columns.py"),
 )
 """What the page's people never read: told where a server starts, at other places, or by others."""
 _HIDDEN = frozenset(("CorpusError", "DataError", "EngineError", "OutdatedIndexError"))
