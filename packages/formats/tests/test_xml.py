@@ -1,8 +1,10 @@
 """XML of law keeps the structure that it has: each vocabulary is compared unit by unit."""
 
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -298,3 +300,9 @@ def test_every_word_is_read_once_and_in_its_order(parts: list[object]) -> None:
     for mark in ("<p>", "</p>", "<q>", "</q>", "<r>", "</r>", "<rules>", "</rules>"):
         bare = bare.replace(mark, " ")
     assert text_of(xml).split() == bare.split()
+
+
+@pytest.mark.usefixtures("own_data_folder", "reading_here")
+def test_the_identifier_of_a_law_is_shown(run: Callable[..., Any]) -> None:
+    shown = run("show", str(LAWS / "formex.xml")).stdout
+    assert shown.splitlines()[0] == "formex.xml · 32021R0014"
