@@ -2,13 +2,13 @@
 # How it is built and run: docs/operator/installing.md, which also says how to add LibreOffice, for .doc files.
 # Checked by tests/docs/test_deploy.py.
 FROM python:3.11-slim-bookworm AS built
-ARG EXTRAS=
+ARG PACKAGES=
 RUN pip install --no-cache-dir uv && python -m venv --without-pip /opt/lexloop
 COPY . /src
 WORKDIR /src
 # torch's build for processors: the usual one brings gigabytes of accelerator libraries
 RUN uv pip install --no-cache --python /opt/lexloop/bin/python --torch-backend cpu \
-    --constraint constraints.txt ".[$EXTRAS]" ./packages/workbench ./packages/server
+    --constraint constraints.txt . ./packages/formats ./packages/engines ./packages/workbench ./packages/server $PACKAGES
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 1000 --create-home lexloop && install -d -o lexloop -g lexloop /home/lexloop/state

@@ -57,7 +57,7 @@ from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
 if TYPE_CHECKING:
     from lexloop_eval.asking import Asker
 
-pytest_plugins = ["command_line", "in_browser"]
+pytest_plugins = ["command_line", "in_browser", "reading_files"]
 
 # a busy machine is no defect: laws are tested without a limit on the time of one example
 for _name, _profile in {

@@ -6,13 +6,12 @@ and is set right within a day deletes nothing, and one that was set back starts 
 """
 
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_text
-from lexloop.core.packages import loaded
+from lexloop.core.packages import brought, loaded
 from lexloop.core.settings_groups import RetentionSettings
 
 LOOKED = "retention-looked"
@@ -36,8 +35,9 @@ def expire(store: ThreadStore, settings: RetentionSettings) -> None:
     if settings.threads_days:
         until = looked - timedelta(days=settings.threads_days)
         store.expire(until, now)
-        for entry in entry_points(group="lexloop.stores"):
-            loaded(entry).expire(until)
+        for entry in brought("lexloop.stores").values():
+            if expires := getattr(loaded(entry), "expire", None):
+                expires(until)
     if settings.feedback_days:
         from lexloop.apps.feedback import FeedbackStore, feedback_file
 

@@ -20,7 +20,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import statements_of_chunks
 from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import FORMATS, read_bytes
+from lexloop.documents.reading.formats import FORMATS, IMAGES, read_bytes, reader
 from lexloop.documents.reading.source import Limits
 
 _SIZE, _TIMES, _LEAST_S, _MOST = 2000, 4, 0.005, 8.0
@@ -45,14 +45,15 @@ def held() -> Iterator[Line]:
     ratios = {f"{case.suffix} of {case.fragment!r}": _least_ratio(case) for case in _cases()}
     worst = max(ratios, key=ratios.__getitem__)
     grown = [name for name, ratio in ratios.items() if ratio > _MOST]
-    read = {FORMATS[case.suffix].module for case in _cases()}
+    read = {reader(case.suffix).__name__ for case in _cases()}
     yield Line(
         f"a file {_TIMES} times as long is read in less than {_MOST:g} times the time, "
         f"in {len(read)} formats",
         f"{len(ratios)} files of {_SIZE:,} and {_TIMES * _SIZE:,} characters, "
         f"worst x{ratios[worst]:.1f} ({worst}){'; grew: ' + ', '.join(grown) if grown else ''}",
         # LibreOffice makes a .docx of a .doc, and a picture's text is as long as it looks
-        not grown and read >= {known.module for known in FORMATS.values()} - {"word97", "image"},
+        not grown
+        and read >= {reader(one).__name__ for one in FORMATS if one not in (".doc", *IMAGES)},
     )
 
 

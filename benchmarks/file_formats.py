@@ -40,7 +40,7 @@ from fake_engine import FakeEngine
 
 from lexloop.documents.document import in_part
 from lexloop.documents.reading.folder import hash_sources, list_sources
-from lexloop.documents.reading.formats import IMAGES, SUFFIXES
+from lexloop.documents.reading.formats import FORMATS, IMAGES
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.workers import read_files
@@ -82,7 +82,7 @@ def main() -> None:
     """Make the files, read them, and print the table and the faults."""
     parser = options(__doc__)
     parser.add_argument("--data", type=Path, default=DATA, required=DATA is None)
-    parser.add_argument("--formats", default=",".join(SUFFIXES))
+    parser.add_argument("--formats", default=",".join(FORMATS))
     parser.add_argument("--told", action="store_true", help="what became of every file")
     given = parser.parse_args()
     suffixes = [one for one in given.formats.split(",") if one not in _LEFT_OUT]
@@ -114,7 +114,7 @@ def main() -> None:
 
 def _make(policies: Sequence[Path], folder: Path, lure: Lure) -> list[str]:
     """Make all files, and return the plain texts of the policies."""
-    for suffix in (*SUFFIXES, ".office"):
+    for suffix in (*FORMATS, ".office"):
         for kind in _KINDS:
             (folder / suffix[1:] / kind).mkdir(parents=True)
     texts = [_by_pandoc(policy, folder) for policy in policies]

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
 """What a question and a document flow through, in this order."""
 PRODUCT = (*PATH, "apps")
-PACKAGES = ("workbench", "server", "eval", "train")
+PACKAGES = ("formats", "engines", "workbench", "server", "eval", "train")
 """The packages beside the heart, below `packages/`."""
 ROOMS = (*PRODUCT, *PACKAGES)
 BEFORE = {

@@ -32,12 +32,12 @@ from reading import converted
 from lexloop.core.folding import folded
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
-from lexloop.documents.reading import recognising
 from lexloop.documents.reading.pdf import read
 from lexloop.documents.reading.source import Limits, Loaded
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.store import scan
+from lexloop_formats import recognising
 
 _DPI, _SEED, _AS_FROM_TEXT, _OPENING, _WORDS = 200, 5, 90, 8, range(120, 700)
 """So many words of a policy make a page or two; by ``_OPENING`` words a paragraph is asked for."""
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--asked", type=int, default=80)
     given = parser.parse_args()
     if not recognising.is_available() or not (shutil.which("pandoc") and shutil.which("soffice")):
-        sys.exit("This needs lexloop[ocr] or Tesseract, and pandoc and LibreOffice.")
+        sys.exit("This needs lexloop-formats[ocr] or Tesseract, and pandoc and LibreOffice.")
     with tempfile.TemporaryDirectory() as made:
         texts = _texts(given.data / "policies", given.pages, Path(made))
     pages = {name: _pictures(data) for name, (data, _) in texts.items()}

@@ -21,14 +21,14 @@ from ray_cluster import running
 
 from lexloop.core.settings import Settings
 from lexloop.graph.budget import Budget
-from lexloop.graph.clustered import WorkerTools
 from lexloop.models.minilm import load_shipped
-from lexloop.store.cluster.ingesting import ClusterPreparer
-from lexloop.store.cluster.staging import Staging
-from lexloop.store.cluster.tasks import Orders, joined
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
+from lexloop_engines.cluster.ingesting import ClusterPreparer
+from lexloop_engines.cluster.staging import Staging
+from lexloop_engines.cluster.tasks import Orders, joined
+from lexloop_engines.clustered import WorkerTools
 
 _SECTIONS, _ROUNDS = 25, 3
 _ALONE, _ONE, _TWO = "without a cluster, on all cores", "one worker", "two workers"

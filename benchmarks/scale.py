@@ -44,15 +44,15 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.store.engine.address import FLOAT, VECTOR_KINDS, Storage, VectorKind
-from lexloop.store.engine.client import Engine, engine_at
-from lexloop.store.engine.generation import published
-from lexloop.store.engine.moving import push_index
-from lexloop.store.engine.store import EngineStore, manifest_of, open_engine
+from lexloop.store.address import FLOAT, VECTOR_KINDS, Storage, VectorKind
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
 from lexloop.store.protocol import Store
 from lexloop.store.view import Collection, View
+from lexloop_engines.engine.client import Engine, engine_at
+from lexloop_engines.engine.generation import published
+from lexloop_engines.engine.moving import push_index
+from lexloop_engines.engine.store import EngineStore, manifest_of, open_engine
 
 LIMIT, TOP = 120, 10
 """Hits of each signal that the default settings fuse, and those that are compared."""

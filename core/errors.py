@@ -37,7 +37,6 @@ LexloopError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 
@@ -216,25 +215,6 @@ class DeadlineExceeded(ModelError):
     """The question's deadline ran out."""
 
     exit_code = 7
-
-
-def need_extra(extra: str, *names: str) -> None:
-    """Refuse to begin without libraries.
-
-    Args:
-        extra: What brings them.
-        names: Their packages.
-
-    Raises:
-        InputError: One is missing.
-    """
-    missing = [name for name in names if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"This needs {', '.join(missing)}: not installed.",
-            f'Install the extra: pip install "lexloop[{extra}]", '
-            f'or in a checkout pip install ".[{extra}]".',
-        )
 
 
 class Loss(NamedTuple):

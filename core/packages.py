@@ -1,6 +1,8 @@
 """The other packages of Lexloop: what they bring, and the error if one is missing."""
 
-from importlib.metadata import EntryPoint
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from lexloop.core.errors import InputError
@@ -18,6 +20,33 @@ def package_missing(what: str, package: str) -> InputError:
         f'Install it: pip install "lexloop[{package}]", '
         f"or in a checkout pip install ./packages/{package}.",
     )
+
+
+@cache
+def brought(group: str) -> Mapping[str, EntryPoint]:
+    """Return what the installed packages bring to a group of entry points, by its names.
+
+    Args:
+        group: Such as "lexloop.readers".
+    """
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def required(group: str, name: str, what: str, package: str) -> Any:
+    """Return what one of our packages brings to a group by a name.
+
+    Args:
+        group: Such as "lexloop.stores".
+        name: Of the entry point.
+        what: What needs it, as the subject of a sentence.
+        package: The short name of the package, such as "engines".
+
+    Raises:
+        InputError: It is not installed, or cannot be imported.
+    """
+    if name not in brought(group):
+        raise package_missing(what, package)
+    return loaded(brought(group)[name])
 
 
 def loaded(entry: EntryPoint) -> Any:

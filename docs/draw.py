@@ -23,7 +23,7 @@ import house  # noqa: E402 - found through the line above
 
 ORDER = (
     "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph",
-    "apps", "workbench", "server", "eval", "train",
+    "apps", "formats", "engines", "workbench", "server", "eval", "train",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -35,6 +35,8 @@ HOLDS = {
     "nodes": "the eight steps of a question",
     "graph": "chooses, wires and runs the nodes",
     "apps": "command line and library",
+    "formats": "sheets, slides, mail, XML, scans",
+    "engines": "Elasticsearch, OpenSearch, Ray",
     "workbench": "tables, versions, registers",
     "server": "page, HTTP, MCP",
     "eval": "what answers are worth",

@@ -17,7 +17,7 @@ from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage
 from lexloop.nodes.small_talk import small_talk
-from lexloop.store.engine.address import is_address
+from lexloop.store.address import is_address
 from lexloop.store.view import View
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ from lexloop.nodes.context import (
     Reranker,
     Rewriter,
 )
-from lexloop.store.engine.address import is_address
+from lexloop.store.address import is_address
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.store.preparing import Tools
 from lexloop.store.view import Collection, View

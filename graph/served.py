@@ -24,8 +24,8 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.collections import named_collections
 from lexloop.graph.resources import settings_of
 from lexloop.nodes.context import Context
-from lexloop.store.engine.address import Address, is_address
-from lexloop.store.engine.client import credentials_in
+from lexloop.store.address import Address, is_address
+from lexloop.store.engines import engines_for
 
 if TYPE_CHECKING:
     from langgraph_sdk.runtime import ServerRuntime
@@ -39,7 +39,7 @@ def for_callers(brought: Any, snapshot: str | None = None) -> Context:
         LexloopError: Settings, corpus, data or model cannot be used.
     """
     wanted, own = settings_of(brought, resources.defaults).corpus, resources.defaults.corpus
-    if is_address(wanted) and credentials_in(os.environ) and _nodes(wanted) != _nodes(own):
+    if is_address(wanted) and engines_for(wanted).signs_in() and _nodes(wanted) != _nodes(own):
         raise SettingsError(
             f"The run asks {wanted}, which is not this server's engine.",
             "Leave corpus out, or have LEXLOOP_CORPUS of the server name an index there.",

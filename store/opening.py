@@ -26,8 +26,8 @@ from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.relations import extract_document
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
-from lexloop.store.engine.address import is_address
-from lexloop.store.engine.store import manifest_of, open_engine, stamp_of
+from lexloop.store.address import is_address
+from lexloop.store.engines import engines_for
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest, Recipe
 from lexloop.store.preparing import Extractor, Tools
@@ -126,7 +126,7 @@ def open_store(index: Path | str, embedder: Embedder) -> Store:
         LexloopError: It cannot be read, or was built with another embedder.
     """
     if isinstance(index, str) and is_address(index):
-        return open_engine(index, embedder)
+        return engines_for(index).open_engine(index, embedder)
     return open_folder(_corpus_folder(str(index)), embedder)
 
 
@@ -175,7 +175,7 @@ def manifest_at(corpus: str) -> Manifest | None:
         EngineError: The engine failed.
     """
     if is_address(corpus):
-        return manifest_of(corpus)
+        return engines_for(corpus).manifest_of(corpus)
     folder = _corpus_folder(corpus)
     return Manifest.read(folder) if is_index(folder) else None
 
@@ -285,7 +285,7 @@ def corpus_stamp(corpus: str) -> str:
         CorpusError: The folder is missing, empty or cannot be listed.
     """
     if is_address(corpus):
-        return stamp_of(corpus)
+        return engines_for(corpus).stamp_of(corpus)
     folder = _corpus_folder(corpus)
     files = [folder / MANIFEST] if is_index(folder) else source_files(folder)
     digest = hashlib.sha256()

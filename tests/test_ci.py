@@ -248,7 +248,8 @@ def test_tests_that_need_engines_make_the_engines_run() -> None:
     marks = ("engine_address", "ON_ENGINES", "mark.engines", "mark.secured")
     marked = [
         path
-        for path in (ROOT / "tests").rglob("test_*.py")
+        for folder in (ROOT / "tests", *(ROOT / "packages").glob("*/tests"))
+        for path in folder.rglob("test_*.py")
         if path != Path(__file__) and any(mark in path.read_text("utf-8") for mark in marks)
     ]
     assert len(marked) > 5

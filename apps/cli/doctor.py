@@ -22,6 +22,7 @@ from lexloop.apps.cli.terminal import debugging, say, write_json
 from lexloop.apps.shapes.record import lost_in_words, text_hosts
 from lexloop.core.errors import LexloopError
 from lexloop.core.metadata import Filters
+from lexloop.core.packages import package_missing
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 if TYPE_CHECKING:
@@ -31,18 +32,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 State = Literal["good", "missing", "failed"]
 _STYLES: dict[State, str] = {"good": "green", "missing": "yellow", "failed": "bold red"}
-_EXTRAS = (
-    "aws",
-    "elasticsearch",
-    "eval",
-    "ocr",
-    "opensearch",
-    "ray",
-    "server",
-    "studio",
-    "train",
-    "workbench",
-)
+_EXTRAS = {
+    "lexloop": ("engines", "eval", "formats", "server", "studio", "train", "workbench"),
+    "lexloop-engines": ("aws", "ray"),
+    "lexloop-formats": ("ocr",),
+}
+"""By the package whose extras they are."""
 _REQUIRED = re.compile(r"""([\w.-]++).*\bextra\s*==\s*["']([\w-]+)["']""")
 _MACHINE_S = 30.0
 _QUESTION = "Who counts as an independent auditor?"
@@ -109,7 +104,7 @@ Found = tuple[Check, int]
 
 def _checks(settings: Settings, connection: Connection) -> Iterator[Found]:
     yield _good("lexloop", f"{metadata.version('lexloop')}, Python {sys.version.split()[0]}")
-    yield from ((_extra(name), 1) for name in _EXTRAS)
+    yield from ((_extra(name, package), 1) for package in _EXTRAS for name in _EXTRAS[package])
     yield from ((check, 1) for check in _tools())
     yield _tried("GPU", _gpu, _MACHINE_S)
     yield _tried("documents", partial(_documents, settings, connection), settings.deadline_s)
@@ -165,13 +160,14 @@ def _in_thread(work: Callable[[], T], limit_s: float) -> T:
     return done[0]
 
 
-def _extra(extra: str) -> Check:
-    """Say which packages of an extra are here, or how to get them."""
-    needed = [
-        one[1]
-        for text in metadata.requires("lexloop") or []
-        if (one := _REQUIRED.match(text)) and one[2] == extra
-    ]
+def _extra(extra: str, package: str) -> Check:
+    """Say what of an extra of a package is here, or how to get it."""
+    hint = f'pip install "{package}[{extra}]"'
+    try:
+        required = metadata.requires(package) or []
+    except metadata.PackageNotFoundError:
+        return Check(f"extra {extra}", "missing", f"without {package}.", hint)
+    needed = [one[1] for text in required if (one := _REQUIRED.match(text)) and one[2] == extra]
     versions: dict[str, str] = {}
     for name in needed:
         try:
@@ -180,7 +176,6 @@ def _extra(extra: str) -> Check:
             continue
     lacking = [name for name in needed if name not in versions]
     if lacking:
-        hint = f'pip install "lexloop[{extra}]"'
         return Check(f"extra {extra}", "missing", f"without {', '.join(lacking)}.", hint)
     said = ", ".join(f"{name} {version}" for name, version in versions.items())
     return Check(f"extra {extra}", "good", said)
@@ -188,22 +183,26 @@ def _extra(extra: str) -> Check:
 
 def _tools() -> Iterator[Check]:
     """Say which programs are here that some formats are read through."""
-    from lexloop.documents.reading.formats import FORMATS
-    from lexloop.documents.reading.recognising import is_available
+    from lexloop.documents.reading.formats import FORMATS, IMAGES, recogniser
 
-    through = {".doc", *(suffix for suffix, one in FORMATS.items() if one.module == "image")}
-    others = " ".join(suffix for suffix in FORMATS if suffix not in through)
+    scan = recogniser()
+    if scan is None:
+        own = " ".join(suffix for suffix, known in FORMATS.items() if known.module)
+        missing = package_missing("Reading other formats", "formats")
+        yield Check("formats", "missing", f"{own} are read. {missing.what}", missing.hint)
+        return
+    others = " ".join(suffix for suffix in FORMATS if suffix not in (".doc", *IMAGES))
     yield Check("formats", "good", f"{others} are read without further programs.")
     office = shutil.which("soffice")
     if office:
         yield Check(".doc", "good", f"read through LibreOffice, {office}.")
     else:
         yield Check(".doc", "missing", "LibreOffice is not here.", "Install it, or save as .docx.")
-    if is_available():
+    if not scan.advice(0):
         read = " and ".join(n for n in ("tesseract", "rapidocr") if _has(n))
         yield Check("scans and images", "good", f"read by {read}.")
     else:
-        hint = 'Install Tesseract, or pip install "lexloop[ocr]".'
+        hint = 'Install Tesseract, or pip install "lexloop-formats[ocr]".'
         yield Check("scans and images", "missing", "nothing here recognises text.", hint)
 
 
@@ -226,7 +225,7 @@ def _documents(settings: Settings, connection: Connection) -> Check:
     from lexloop.core.files import is_index
     from lexloop.documents.reading.folder import source_files
     from lexloop.graph.resources import Resources
-    from lexloop.store.engine.address import is_address
+    from lexloop.store.address import is_address
 
     corpus = settings.corpus
     place = Path(corpus).expanduser()

@@ -27,7 +27,7 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.store.engine.address import FLOAT, USUAL, Address, Storage, is_address, vector_kind
+from lexloop.store.address import FLOAT, USUAL, Address, Storage, is_address, vector_kind
 
 if TYPE_CHECKING:
     from lexloop.models.embedding import Embedder
@@ -191,7 +191,7 @@ def push(
 
     Whoever asks there sees the index before until all of the new one is there.
     """
-    from lexloop.store.engine.moving import push_index
+    from lexloop.store.engines import engines_for
 
     began = time.perf_counter()
     held, place = _manifest_in(index), str(Address.parse(address))
@@ -199,7 +199,7 @@ def push(
     say_where_text_goes(engine_hosts(place))
     with bar() as report:
         embedder = _embedder_of(held)
-        counts = push_index(index, place, embedder, report, storage)
+        counts = engines_for(place).push_index(index, place, embedder, report, storage)
     _show_copied(str(index), place, counts, began, as_json)
 
 
@@ -212,7 +212,7 @@ def pull(
     as_json: options.AsJson = False,
 ) -> None:
     """Copy an index out of an engine to this machine; nothing is embedded again."""
-    from lexloop.store.engine.moving import pull_index
+    from lexloop.store.engines import engines_for
 
     began = time.perf_counter()
     place = str(Address.parse(address))
@@ -220,7 +220,7 @@ def pull(
         raise CorpusError(f"{out} already exists.", "Name another folder, or remove it.")
     held = _manifest_named(place)
     with bar() as report:
-        counts = pull_index(place, out, _embedder_of(held), report)
+        counts = engines_for(place).pull_index(place, out, _embedder_of(held), report)
     _show_copied(place, str(out), counts, began, as_json)
 
 
@@ -244,9 +244,9 @@ def verify(
     embedder = _embedder_of(_manifest_named(index))
     counts: dict[str, Any]
     if is_address(index):
-        from lexloop.store.engine.moving import verify_engine
+        from lexloop.store.engines import engines_for
 
-        counts = verify_engine(index, against, embedder)
+        counts = engines_for(index).verify_engine(index, against, embedder)
     else:
         from lexloop.store.opening import verify_index
 
@@ -400,9 +400,11 @@ def _refuse_address(path: Path, hint: str) -> None:
 
 def _manifest_named(index: str) -> "Manifest":
     """Return the manifest of an index, by its folder or by its address in an engine."""
-    from lexloop.store.engine.store import manifest_of
+    from lexloop.store.engines import engines_for
 
-    return manifest_of(index) if is_address(index) else _manifest_in(Path(index))
+    if is_address(index):
+        return engines_for(index).manifest_of(index)
+    return _manifest_in(Path(index))
 
 
 def _embedder_of(manifest: "Manifest") -> "Embedder":

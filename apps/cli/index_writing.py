@@ -28,14 +28,14 @@ from lexloop.apps.cli.terminal import (
 )
 from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.shapes.text import first_of, one_line
-from lexloop.core.errors import CorpusError, need_extra
+from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
-from lexloop.store.engine.address import USUAL, Storage, is_address
+from lexloop.store.address import USUAL, Destination, Storage, is_address
 
 if TYPE_CHECKING:
     from lexloop.documents.document import SkippedSource
     from lexloop.graph.budget import Budget
-    from lexloop.store.cluster.ingesting import ClusterPreparer
+    from lexloop.store.engines import ClusterPreparer
     from lexloop.store.manifest import IndexSource, Manifest
     from lexloop.store.preparing import Tools
     from lexloop.store.view import Collection, View
@@ -188,15 +188,14 @@ def _ways(
     storage: Storage,
 ) -> "tuple[Callable[[], CostEstimate], Callable[[], IndexUpdate]]":
     """Return what tells what would be done, and what does it."""
-    cluster: ClusterPreparer | None = how["cluster"]
-    if engine and cluster is not None:
-        from lexloop.store.cluster.ingesting import Destination, expected, ingest
-
-        to = Destination(engine, _staging(index), storage)
-        survey = partial(expected, engine, sources, tools, **how)
-        return survey, partial(ingest, to, sources, tools, **how)
+    from lexloop.store.engines import clusters, engines_for
     from lexloop.store.writer import estimate, write_index
 
+    cluster: ClusterPreparer | None = how["cluster"]
+    if engine and cluster is not None:
+        to = Destination(engine, _staging(index), storage)
+        survey = partial(clusters().expected, engine, sources, tools, **how)
+        return survey, partial(clusters().ingest, to, sources, tools, **how)
     how = {**how, "excluded": excluded}
 
     def work() -> "IndexUpdate":
@@ -204,9 +203,7 @@ def _ways(
         if cluster is not None:
             cluster.forget()
         if engine:
-            from lexloop.store.engine.moving import push_index
-
-            push_index(index, engine, tools.embedder, how["progress"], storage)
+            engines_for(engine).push_index(index, engine, tools.embedder, how["progress"], storage)
         return outcome
 
     return partial(estimate, index, sources, tools, **how), work
@@ -220,11 +217,10 @@ def _joined(
     if given["cluster"] is None:
         yield None
         return
-    need_extra("ray", "ray", "fsspec")
-    from lexloop.graph.clustered import on_cluster
+    from lexloop.store.engines import clusters
 
     url = options.chosen_connection(given).base_url
-    joining = on_cluster(given["cluster"], tools, _staging(index), budget, url)
+    joining = clusters().on_cluster(given["cluster"], tools, _staging(index), budget, url)
     # Ray prints to standard output that a worker died
     with redirect_stdout(sys.stderr), joining as cluster:
         yield cluster
@@ -259,13 +255,13 @@ def kept_for(engine: str, force: bool, clustered: bool) -> Path:
         EngineError: The engine does not answer.
     """
     from lexloop.core.files import cache_folder, is_index
-    from lexloop.store.engine.store import manifest_of
+    from lexloop.store.engines import engines_for
 
     kept = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
     if force or clustered or is_index(kept):
         return kept
     try:
-        manifest_of(engine)
+        engines_for(engine).manifest_of(engine)
     except CorpusError:  # there is no index yet
         return kept
     raise CorpusError(f"The index {engine} already exists.", "Pass --force to make it anew.")
@@ -316,7 +312,7 @@ def show_outcome(
 
 def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
     """Count the visible files of the sources by suffix, of those suffixes that are not read."""
-    from lexloop.documents.reading.formats import SUFFIXES
+    from lexloop.documents.reading.formats import is_known
     from lexloop.documents.reading.metadata import SIDECAR
 
     kinds: Counter[str] = Counter()
@@ -325,7 +321,7 @@ def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
             folders[:] = [name for name in folders if not name.startswith(".")]
             seen = (name for name in names if not name.startswith(".") and name != SIDECAR)
             kinds.update(Path(name).suffix.lower() for name in seen)
-    return {kind or "no suffix": count for kind, count in kinds.items() if kind not in SUFFIXES}
+    return {kind or "no suffix": count for kind, count in kinds.items() if not is_known(kind)}
 
 
 def _show_skipped(skipped: "list[SkippedSource]") -> None:

@@ -7,7 +7,7 @@ nor numpy.
 import os
 import sys
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Annotated
 
 import typer
@@ -30,7 +30,7 @@ from lexloop.apps.cli.terminal import (
     write_error,
 )
 from lexloop.core.errors import InputError
-from lexloop.core.packages import loaded, package_missing
+from lexloop.core.packages import brought, loaded, package_missing
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -104,8 +104,8 @@ def add_brought(app: typer.Typer, brought: Mapping[str, EntryPoint]) -> None:
 
 
 _own = {"ask", "chat", "doctor", "example", "graph", "index", "sbom", "show"}
-_brought = {one.name: one for one in entry_points(group="lexloop.commands")}
-add_brought(app, {name: one for name, one in _brought.items() if name not in _own})
+_commands = brought("lexloop.commands")
+add_brought(app, {name: entry for name, entry in _commands.items() if name not in _own})
 
 
 def _show_version(wanted: bool) -> None:

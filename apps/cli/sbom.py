@@ -88,11 +88,9 @@ def _packages() -> dict[str, list[str]]:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    try:
-        given = metadata.metadata(_US).get_all("Provides-Extra") or []
-    except metadata.PackageNotFoundError as error:
-        raise DataError("Lexloop is not installed.", "Install it with pip.") from error
-    left = [(_US, ("", *(one for one in given if one not in _NOT_RUN)))]
+    if not _is_installed(_US):
+        raise DataError("Lexloop is not installed.", "Install it with pip.")
+    left = [(_US, _extras_of(_US))]
     seen: dict[str, set[str]] = {}
     found: dict[str, set[str]] = {}
     while left:
@@ -105,9 +103,18 @@ def _packages() -> dict[str, list[str]]:
             asked = [extra for extra in new if one.marker is None or _holds(one.marker, extra)]
             if asked and wanted != name and _is_installed(wanted):
                 needed.add(wanted)
-                if not seen.get(wanted, set()).issuperset({"", *one.extras}):
-                    left.append((wanted, ("", *one.extras)))
+                extras = (*_extras_of(wanted), *one.extras)
+                if not seen.get(wanted, set()).issuperset(extras):
+                    left.append((wanted, extras))
     return {name: sorted(needed) for name, needed in sorted(found.items())}
+
+
+def _extras_of(name: str) -> tuple[str, ...]:
+    """Return the extras that are looked for of a package: of Lexloop's own all that are run."""
+    if name.partition("-")[0] != _US:
+        return ("",)
+    given = metadata.metadata(name).get_all("Provides-Extra") or []
+    return ("", *(extra for extra in given if extra not in _NOT_RUN))
 
 
 def _holds(marker: Any, extra: str) -> bool:

@@ -371,7 +371,7 @@ def engine_hosts(corpus: str) -> list[str]:
     Raises:
         SettingsError: The address cannot be used.
     """
-    from lexloop.store.engine.address import Address, is_address
+    from lexloop.store.address import Address, is_address
 
     if not is_address(corpus):
         return []

@@ -4,13 +4,13 @@ import base64
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.workers import Frame
-from lexloop.documents.reading import image, pdf
-from lexloop.documents.reading.formats import IMAGES, read_member
+from lexloop.documents.reading import pdf
+from lexloop.documents.reading.formats import IMAGES, read_member, reader
 from lexloop.documents.reading.source import Limits, SourceFile, read_file
 from lexloop.documents.reading.workers import confined
 
@@ -80,16 +80,18 @@ class _Pdf:
 class _Image:
     """The pages of an image."""
 
-    def __init__(self, data: bytes) -> None:
-        self._image = image.opened(data)
+    def __init__(self, data: bytes, suffix: str) -> None:
+        self._reader = reader(suffix)
+        self._image = self._reader.open_image(data)
 
     def size(self, number: int) -> tuple[float, float]:
         """Return the size of a page, from 1, in points."""
-        return image.page_of(self._image, number - 1)[1]
+        size: tuple[float, float] = self._reader.page_of(self._image, number - 1)[1]
+        return size
 
     def drawn(self, number: int, width: int) -> bytes:
         """Return the picture of a page, not wider than the image."""
-        shown, _ = image.page_of(self._image, number - 1)
+        shown, _ = self._reader.page_of(self._image, number - 1)
         shown.thumbnail((width, width * shown.height // shown.width + 1))
         return _webp(shown, number, quality=_QUALITY)
 
@@ -114,8 +116,8 @@ class _Held:
             data = read_file(Path(asked["path"]), asked["sha256"], limits)
             if asked["inside"]:
                 data = read_member(data, asked["name"], asked["inside"], limits)
-            is_image = (asked["inside"] or asked["name"]).lower().endswith(IMAGES)
-            self._paper = _Image(data) if is_image else _Pdf(data)
+            suffix = PurePosixPath(asked["inside"] or asked["name"]).suffix.lower()
+            self._paper = _Image(data, suffix) if suffix in IMAGES else _Pdf(data)
             self._key = key
         return self._paper
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
 from lexloop.documents.document import Document, SkippedSource, end_superseded
-from lexloop.documents.reading.formats import SUFFIXES, is_source
+from lexloop.documents.reading.formats import is_source, suffixes
 from lexloop.documents.reading.metadata import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, SourceFile, hash_file, read_file
 from lexloop.documents.reading.workers import read_files
@@ -68,7 +68,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
     Raises:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
     """
-    hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
+    hint = f"Give a folder that holds documents ({', '.join(suffixes())})."
     try:
         os.listdir(folder)
     except (OSError, ValueError) as error:
@@ -91,7 +91,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
         raise CorpusError(f"{folder} is an index and no folder of documents.", instead)
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
-        kinds = ", ".join(SUFFIXES)
+        kinds = ", ".join(suffixes())
         what = f"The corpus {folder} holds no file that can be read ({kinds})."
         raise CorpusError(f"{what}{reasons}", hint)
     return files, skipped

@@ -1,6 +1,7 @@
 """The formats of source files: a reader for each suffix, and files that hold others.
 
-Runs in the worker process.
+Readers of the heart lie beside this module. The others are entry points of the group
+``lexloop.readers``, by suffix, each a module. Runs in the worker process.
 """
 
 import io
@@ -11,7 +12,8 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Protocol
 
-from lexloop.core.errors import CorpusError
+from lexloop.core.errors import CorpusError, InputError
+from lexloop.core.packages import brought, loaded, package_missing
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.archive import Archive
 from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
@@ -22,49 +24,46 @@ class Format(NamedTuple):
     """How the files of a suffix are read.
 
     Args:
-        module: The module of this package whose function ``read(data, name, limits)`` yields the
-            documents of a file, and what of it cannot be read; or raises a ``CorpusError``.
         kind: What the content of such a file is, as ``_content_kind`` names it.
-        holds: Whether such a file holds others, so that the module has instead a function
-            ``opened(data, limits)`` that returns a ``Container``.
+        module: The module beside this one that reads it; "" if lexloop-formats brings the reader.
     """
 
-    module: str
-    kind: str = "text"
-    holds: bool = False
+    kind: str
+    module: str = ""
 
 
 FORMATS = {
-    ".txt": Format("plain"),
-    ".md": Format("plain"),
-    ".html": Format("html", "HTML"),
-    ".htm": Format("html", "HTML"),
-    ".pdf": Format("pdf", "a PDF"),
-    ".docx": Format("word", "a Word document"),
-    ".doc": Format("word97", "a Word 97 document"),
-    ".odt": Format("opendocument", "an OpenDocument text"),
-    ".rtf": Format("rtf", "a Rich Text file"),
-    ".epub": Format("epub", "an EPUB book"),
-    ".xml": Format("xml", "an XML document"),
-    ".jsonl": Format("jsonl"),
-    ".xlsx": Format("workbook", "an Excel workbook"),
-    ".xls": Format("workbook", "an Excel 97 workbook"),
-    ".ods": Format("workbook", "an OpenDocument spreadsheet"),
-    ".csv": Format("delimited"),
-    ".pptx": Format("slides", "a PowerPoint presentation"),
-    ".eml": Format("mail", holds=True),
-    ".msg": Format("outlook", "an Outlook message", holds=True),
-    ".zip": Format("archive", "a zip archive", holds=True),
-    ".png": Format("image", "a PNG image"),
-    ".jpg": Format("image", "a JPEG image"),
-    ".jpeg": Format("image", "a JPEG image"),
-    ".tif": Format("image", "a TIFF image"),
-    ".tiff": Format("image", "a TIFF image"),
+    ".txt": Format("text", "plain"),
+    ".md": Format("text", "plain"),
+    ".html": Format("HTML", "html"),
+    ".htm": Format("HTML", "html"),
+    ".pdf": Format("a PDF", "pdf"),
+    ".docx": Format("a Word document", "word"),
+    ".doc": Format("a Word 97 document"),
+    ".odt": Format("an OpenDocument text"),
+    ".rtf": Format("a Rich Text file"),
+    ".epub": Format("an EPUB book"),
+    ".xml": Format("an XML document"),
+    ".jsonl": Format("text", "jsonl"),
+    ".xlsx": Format("an Excel workbook"),
+    ".xls": Format("an Excel 97 workbook"),
+    ".ods": Format("an OpenDocument spreadsheet"),
+    ".csv": Format("text"),
+    ".pptx": Format("a PowerPoint presentation"),
+    ".eml": Format("text"),
+    ".msg": Format("an Outlook message"),
+    ".zip": Format("a zip archive", "archive"),
+    ".png": Format("a PNG image"),
+    ".jpg": Format("a JPEG image"),
+    ".jpeg": Format("a JPEG image"),
+    ".tif": Format("a TIFF image"),
+    ".tiff": Format("a TIFF image"),
 }
-IMAGES = tuple(suffix for suffix, known in FORMATS.items() if known.module == "image")
+"""The formats of Lexloop's own packages; others may bring more."""
+IMAGES = tuple(suffix for suffix, known in FORMATS.items() if known.kind.endswith(" image"))
 PAGED = (".pdf", *IMAGES)
 """The suffixes of files whose pages can be shown."""
-SUFFIXES = tuple(FORMATS)
+_READERS, _PACKAGE = "lexloop.readers", "formats"
 _ARCHIVE = ".zip"
 _DEEPEST = 4
 """The most containers that a document lies in."""
@@ -155,26 +154,74 @@ def read_member(data: bytes, name: str, inside: str, limits: Limits) -> bytes:
     Raises:
         CorpusError: There is none, or it or what it lies in cannot be opened.
     """
-    held: Container = _module(_suffix(name)).opened(data, limits)
+    held: Container = reader(_suffix(name)).opened(data, limits)
     if inside in held.members:
         return held.read(held.members.index(inside))
     for number, member in enumerate(held.members):
-        known = FORMATS.get(_suffix(member))
-        if inside.startswith(f"{member}/") and known is not None and known.holds:
+        if inside.startswith(f"{member}/") and _holds(_suffix(member)):
             return read_member(held.read(number), member, inside[len(member) + 1 :], limits)
     raise CorpusError(f"It holds no {inside}.", "Index it anew.")
+
+
+def suffixes() -> tuple[str, ...]:
+    """Return the suffixes of all formats, those whose package is not installed among them."""
+    others = (name for name in brought(_READERS) if name.startswith(".") and name not in FORMATS)
+    return (*FORMATS, *others)
+
+
+def is_known(suffix: str) -> bool:
+    """Return whether files of a suffix are of a known format."""
+    return suffix in FORMATS or (bool(suffix) and suffix in brought(_READERS))
+
+
+def reader(suffix: str) -> Any:
+    """Return the module that reads files of a suffix, loaded by the first file that needs it.
+
+    Its function ``read(data, name, limits)`` yields the documents of a file, and what of it cannot
+    be read, or raises a ``CorpusError``. If such a file holds others, the module has instead of
+    it a function ``opened(data, limits)`` that returns a ``Container``.
+
+    Raises:
+        CorpusError: The suffix is unknown, or its package is not installed or cannot be imported.
+    """
+    known = FORMATS.get(suffix)
+    if known is not None and known.module:
+        return import_module(f"{__package__}.{known.module}")
+    module = _brought(suffix)
+    if module is None and known is not None:
+        raise CorpusError(str(package_missing("It", _PACKAGE)), "Then index it anew.")
+    if module is None:
+        raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(suffixes())}.")
+    return module
+
+
+def recogniser() -> Any | None:
+    """Return the module that reads pages that are pictures; None if its package is not installed.
+
+    Raises:
+        CorpusError: It cannot be imported.
+    """
+    return _brought("scan")
+
+
+def _brought(name: str) -> Any | None:
+    entry = brought(_READERS).get(name)
+    try:
+        return loaded(entry) if entry else None
+    except InputError as error:
+        raise CorpusError(str(error), error.hint) from error
 
 
 def _suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
 
 
-def _module(suffix: str) -> Any:
-    """Return the module of a format, loaded by the first file that needs it.
-
-    A worker must start in no time.
-    """
-    return import_module(f"{__package__}.{FORMATS[suffix].module}")
+def _holds(suffix: str) -> bool:
+    """Return whether files of a suffix hold others that can be read."""
+    try:
+        return not hasattr(reader(suffix), "read")
+    except CorpusError:
+        return False
 
 
 def _read(
@@ -187,10 +234,8 @@ def _read(
     """Read a file, or a member of one, in containers of some suffixes."""
     suffix = _suffix(part.name)
     _check_kind(data, suffix)
-    if suffix not in FORMATS:
-        raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(SUFFIXES)}.")
-    module = _module(suffix)
-    if not FORMATS[suffix].holds:
+    module = reader(suffix)
+    if hasattr(module, "read"):
         yield from module.read(data, part.name, limits)
         return
     held: Container = module.opened(data, limits)
@@ -243,14 +288,14 @@ def _check_depth(suffix: str, above: tuple[str, ...]) -> None:
     """Check that a member may be read in containers of some suffixes, the outermost first."""
     if suffix == _ARCHIVE and _ARCHIVE in above:
         raise CorpusError("It is an archive within an archive.", "Unpack it.")
-    if len(above) >= _DEEPEST and suffix in FORMATS and FORMATS[suffix].holds:
+    if len(above) >= _DEEPEST and _holds(suffix):
         raise CorpusError(f"It lies {len(above)} files deep.", "Save it as a file of its own.")
 
 
 def is_source(name: str) -> bool:
     """Return whether a file is of a known format, by its name, and no sidecar."""
     path = PurePosixPath(name)
-    return path.suffix.lower() in SUFFIXES and not is_sidecar(path.name)
+    return is_known(path.suffix.lower()) and not is_sidecar(path.name)
 
 
 def _is_hidden(name: str) -> bool:
@@ -278,6 +323,8 @@ def _check_kind(data: bytes, suffix: str) -> None:
     if not data:
         raise CorpusError("It is empty.", "Remove it or fill it.")
     known = FORMATS.get(suffix)
+    if known is None and is_known(suffix):
+        return  # its reader knows what such a file is
     expected, found = known.kind if known else "text", _content_kind(data)
     if found == expected or (expected == "HTML" and found == "text"):
         return

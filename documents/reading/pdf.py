@@ -2,15 +2,17 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexloop.core.errors import CorpusError
+from lexloop.core.packages import package_missing
 from lexloop.documents.document import CharacterRun, Document, SkippedSource, encode_runs
+from lexloop.documents.reading.formats import recogniser
 from lexloop.documents.reading.pdf_layout import (
     Page,
     PdfLine,
@@ -20,15 +22,26 @@ from lexloop.documents.reading.pdf_layout import (
     setting_of,
     without_furniture,
 )
-from lexloop.documents.reading.pdf_page import HYPHEN, Mirror, Segment, Sheet, is_blind, read_sheet
-from lexloop.documents.reading.recognising import NEEDED, Turn, is_available
-from lexloop.documents.reading.scan import MOST_SCANS, Picture, even, read_scans
+from lexloop.documents.reading.pdf_page import (
+    HYPHEN,
+    Mirror,
+    Segment,
+    Sheet,
+    Turn,
+    is_blind,
+    read_sheet,
+)
 from lexloop.documents.reading.source import Limits, PageRead
 from lexloop.documents.reading.text import printable
 from lexloop.documents.reading.title import chosen_title, largest_title
 from lexloop.documents.structure.markers import list_markers, word_marker
 from lexloop.documents.structure.outline import caption
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Picture = tuple["Image", tuple[float, float]]
+"""The picture of a page, and the width and height of the page in points."""
 _END = b"%%EOF"
 _TAIL = 4096
 _ENCRYPTED = 4
@@ -88,24 +101,26 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         title = printable(pdf.get_metadata_dict().get("Title", "")).strip()
         sheets = {number: sheet for number, (sheet, _) in enumerate(read_pages)}
         scans = [number for number, (_, is_blind) in enumerate(read_pages) if is_blind]
-        if scans and is_available():
-            found: dict[int, Sheet] = {}
-            yield from read_scans(scans[:MOST_SCANS], lambda n: _picture(pdf, n), name, found)
-            sheets |= {n: sheet for n, sheet in found.items() if _says_more(sheet, sheets[n])}
-    yield from written([*sheets.values()], name, title)
+        advice = (yield from _recognised(pdf, scans, sheets, name)) if scans else ""
+    yield from written([*sheets.values()], name, title, advice)
 
 
-def written(sheets: Sequence[Sheet], name: str, title: str) -> Iterator[Document | SkippedSource]:
+def written(
+    sheets: Sequence[Sheet], name: str, title: str, advice: str
+) -> Iterator[Document | SkippedSource]:
     """Yield the document that pages are, and those of them that show something but hold no text.
+
+    Args:
+        sheets: The pages.
+        name: The name of the file.
+        title: What its metadata call it.
+        advice: What would read pages that hold no text; "" if nothing would.
 
     Raises:
         CorpusError: No page holds text.
     """
-    even(sheets)
     pages = without_furniture(sheets)
-    hint = f" {NEEDED}" if not is_available() else ""
-    if is_available() and len(sheets) > MOST_SCANS:
-        hint = f" Only {MOST_SCANS} are recognised."
+    hint = f" {advice}" if advice else ""
     if not any(pages):
         what = f"None of its {len(sheets)} pages holds text (images?)."
         raise CorpusError(f"{what}{hint}", "Scan it anew, or recognise its text (OCR) first.")
@@ -187,6 +202,20 @@ def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
             return sheet, is_blind(page, content, sheet)
     except pypdfium2.PdfiumError as error:
         raise CorpusError(f"Page {number + 1} is damaged ({error}).", "Save it anew.") from error
+
+
+def _recognised(
+    pdf: Any, scans: Sequence[int], sheets: dict[int, Sheet], name: str
+) -> Generator[SkippedSource | PageRead, None, str]:
+    """Put what is recognised on pages into ``sheets``, and return what would read more of them."""
+    scan = recogniser()
+    if scan is None:
+        return str(package_missing("Reading pictures", "formats"))
+    found: dict[int, Sheet] = {}
+    yield from scan.read_scans(scans, lambda n: _picture(pdf, n), name, found)
+    sheets |= {n: sheet for n, sheet in found.items() if _says_more(sheet, sheets[n])}
+    scan.even([*sheets.values()])
+    return str(scan.advice(len(sheets)))
 
 
 def _picture(pdf: Any, number: int) -> Picture:

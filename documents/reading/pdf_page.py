@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress, pairwise, repeat
 from operator import le
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lexloop.documents.reading.text import printable
-
-if TYPE_CHECKING:
-    from lexloop.documents.reading.recognising import Turn
 
 HYPHEN = "\ue000"
 """Stands for a hyphen at the end of a line until it is known whether the word keeps it."""
@@ -149,6 +146,26 @@ class Sheet:
     shows: bool
     turn: "Turn | Mirror | None" = None
     aside: bool = False
+
+
+class Turn(NamedTuple):
+    """How a page was turned before it was read: ``angle`` degrees, against the clock.
+
+    The sizes of the page, and of the page as it was read, are in any one unit.
+    """
+
+    angle: float
+    page: tuple[float, float]
+    upright: tuple[float, float]
+
+    def box(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        """Return the box, on the page, of one on the upright page; heights are from the bottom."""
+        cos, sin = math.cos(math.radians(self.angle)), math.sin(math.radians(self.angle))
+        (width, height), (wide, high) = self.page, self.upright
+        corners = [(x - wide / 2, y - high / 2) for x in (x0, x1) for y in (y0, y1)]
+        xs = [width / 2 + x * cos + y * sin for x, y in corners]
+        ys = [height / 2 - x * sin + y * cos for x, y in corners]
+        return min(xs), min(ys), max(xs), max(ys)
 
 
 class Mirror(NamedTuple):
@@ -313,8 +330,6 @@ class _Characters:
 
     def _stand_up(self, quarter: int, width: float) -> None:
         """Turn the page with the clock by so many quarters."""
-        from lexloop.documents.reading.recognising import Turn
-
         size, box = (width, self.height), (self.left, self.bottom, self.right, self.top)
         for _ in range(quarter):
             left, bottom, right, top = box

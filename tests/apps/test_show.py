@@ -86,11 +86,6 @@ def test_a_document_is_found_by_the_end_of_its_name(run: Run, tmp_path: Path) ->
     assert run("show", str(LAWS / "act.txt"), "3A").stdout.startswith("Section 3A  Electronic reg")
 
 
-def test_the_identifier_of_a_law_is_shown(run: Run) -> None:
-    law = Path(__file__).parents[1] / "documents" / "reading" / "laws" / "formex.xml"
-    assert run("show", str(law)).stdout.splitlines()[0] == "formex.xml · 32021R0014"
-
-
 def test_the_numbering_of_a_document_is_told_to_who_may_see_it(
     run: Run, in_json: Run, tmp_path: Path
 ) -> None:

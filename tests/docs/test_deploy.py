@@ -72,9 +72,10 @@ def test_the_image_runs_as_a_user_without_rights_and_asks_no_hub(
     (installs,) = [rest for name, rest in every if name == "RUN" and "uv pip" in rest]
     assert "--torch-backend cpu" in installs
     assert "--constraint constraints.txt" in installs
-    (extras,) = [rest for name, rest in every if name == "ARG"]
-    assert extras == "EXTRAS="
-    assert "./packages/workbench ./packages/server" in installs
+    (more,) = [rest for name, rest in every if name == "ARG"]
+    assert more == "PACKAGES="
+    named = ("formats", "engines", "workbench", "server")
+    assert " ".join(f"./packages/{name}" for name in named) in installs
     (variables,) = [rest for name, rest in last if name == "ENV"]
     kept = dict(one.split("=", 1) for one in shlex.split(variables))
     assert kept["HF_HUB_OFFLINE"] == kept["TRANSFORMERS_OFFLINE"] == "1"

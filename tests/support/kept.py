@@ -9,7 +9,7 @@ from indexes import letter_tools, sources
 from lexloop.documents.document import Document
 from lexloop.documents.reading.metadata import SIDECAR
 from lexloop.models.embedding import Embedder
-from lexloop.store.engine.address import FLOAT, Storage, VectorKind
+from lexloop.store.address import FLOAT, Storage, VectorKind
 from lexloop.store.folder.store import open_folder
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
@@ -28,8 +28,8 @@ def keep(place: str, index: Path, embedder: Embedder, vectors: VectorKind = FLOA
     """
     if not place:
         return Collection(open_folder(index, embedder))
-    from lexloop.store.engine.moving import push_index
-    from lexloop.store.engine.store import open_engine
+    from lexloop_engines.engine.moving import push_index
+    from lexloop_engines.engine.store import open_engine
 
     push_index(index, place, embedder, storage=Storage(vectors))
     return Collection(open_engine(place, embedder))

@@ -25,10 +25,12 @@ def _bare(template: str) -> str:
 
 GERMAN = {_bare(text) for table in TABLES.values() for text in table}
 """The English templates that have a German one, without the names of their placeholders."""
-_SERVER, _WORKBENCH = (f"packages/{name}/src/lexloop_{name}" for name in ("server", "workbench"))
+_FORMATS, _SERVER, _WORKBENCH = (
+    f"packages/{name}/src/lexloop_{name}" for name in ("formats", "server", "workbench")
+)
 _ROOMS = (
     *"core models documents knowledge store nodes graph apps".split(),
-    *(_SERVER, _WORKBENCH),
+    *(_FORMATS, _SERVER, _WORKBENCH),
 )
 _ELSEWHERE = (
     *("apps/cli", f"{_SERVER}/commands", f"{_WORKBENCH}/commands", f"{_WORKBENCH}/library.py"),
@@ -48,19 +50,19 @@ _ELSEWHERE = (
     *("core/settings.py", "core/configuration.py", "core/workers.py", "graph/budget.py"),
     *(
         f"{_WORKBENCH}/touched.py",
-        "documents/reading/vocabularies.py",
-        "documents/reading/sheet.py",
+        f"{_FORMATS}/vocabularies.py",
+        f"{_FORMATS}/sheet.py",
     ),
     *("core/files.py", "core/packages.py", "core/text_cache.py"),
-    *("documents/chunks", "graph/served.py", "graph/clustered.py", "graph/collections.py"),
+    *("documents/chunks", "graph/served.py", "graph/collections.py"),
     *("models/encoders.py", "models/local_model.py", "models/minilm.py", "nodes/classify.py"),
-    *("store/engine", "store/cluster", "store/opening.py", "knowledge/columns.py"),
+    *("store/address.py", "store/engines.py", "store/opening.py", "knowledge/columns.py"),
 )
 """What the page's people never read: told where a server starts, at other places, or by others."""
 _HIDDEN = frozenset(("CorpusError", "DataError", "EngineError", "OutdatedIndexError"))
 """Kinds of errors of which a server tells only that the documents cannot be read."""
 _SHOWING = (
-    *("documents/reading", "core/metadata.py", _WORKBENCH, _SERVER, "apps"),
+    *("documents/reading", "core/metadata.py", _FORMATS, _WORKBENCH, _SERVER, "apps"),
     *(
         "store/writer.py",
         "store/scan.py",
@@ -77,7 +79,7 @@ _SAYING = (
     *("apps/shapes/record.py", "apps/withdrawing.py", f"{_SERVER}/asking.py"),
     *(f"{_SERVER}/collections.py", f"{_SERVER}/uploads.py", f"{_SERVER}/tables.py"),
     *(f"{_SERVER}/errors.py", f"{_SERVER}/limits.py", "documents/structure/telling.py"),
-    *("documents/reading", f"{_WORKBENCH}/table/run.py", f"{_WORKBENCH}/table/store.py"),
+    *("documents/reading", _FORMATS, f"{_WORKBENCH}/table/run.py", f"{_WORKBENCH}/table/store.py"),
 )
 """Where texts are made that are no errors."""
 _TELLING = frozenset(("failed_reply", "tell_loss", "heed_deadline"))
@@ -96,6 +98,7 @@ _SILENT = frozenset(
             "search",
         ),
         "removeprefix",
+        "package_missing",
     )
 )
 """What is called with texts that nobody is told."""

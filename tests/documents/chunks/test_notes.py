@@ -1,7 +1,5 @@
 """Footnotes, which belong to the sentence, the item or the row that they hang on."""
 
-import pytest
-
 from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import (
     statements,
@@ -10,7 +8,7 @@ from lexloop.documents.chunks.statements import (
     statements_text,
 )
 from lexloop.documents.document import Document
-from lexloop.documents.reading import plain, rtf
+from lexloop.documents.reading import plain
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.tree import Tree
 
@@ -82,17 +80,3 @@ def test_what_is_kept_has_the_footnotes() -> None:
     held = statements_of_chunks(document, chunk_document(document))
     assert [one for found in held for one in found if one.notes]
     assert [statements_in(statements_text(found)) for found in held] == held
-
-
-@pytest.mark.parametrize(
-    ("written", "sentence"),
-    [
-        (rb"Fires are banned.{\footnote\chftn Candles.} No dogs.\par", "Fires are banned."),
-        (rb"Fires are banned. No dogs.{\footnote\chftn Candles.}\par", "No dogs."),
-    ],
-)
-def test_a_word_processors_footnote_hangs_where_its_mark_was(written: bytes, sentence: str) -> None:
-    data = rb"{\rtf1\ansi 1. Rules\par " + written + rb" 2. Fees\par It is free.\par}"
-    (document,) = rtf.read(data, "rules.rtf", Limits())
-    assert "[1] Candles." in document.text
-    assert [(own, notes) for _, own, notes in hung(document)] == [(sentence, ["Candles."])]

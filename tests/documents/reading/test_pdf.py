@@ -10,12 +10,16 @@ from lexloop.documents.reading.pdf import read as read_pdf
 from lexloop.documents.reading.source import Limits
 
 MakePdf = Callable[..., bytes]
+MISSING = (
+    "Reading pictures needs the package lexloop-formats: not installed. Install it: "
+    'pip install "lexloop[formats]", or in a checkout pip install ./packages/formats.'
+)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``test_scans.py`` has pictures of pages read; here it would only take its time."""
-    monkeypatch.setattr("lexloop.documents.reading.pdf.read_scans", lambda *_: iter(()))
+    """As without lexloop-formats, whose tests read pictures of pages."""
+    monkeypatch.setattr("lexloop.documents.reading.pdf.recogniser", lambda: None)
 
 
 def parts(data: bytes) -> tuple[Document, list[SkippedSource]]:
@@ -37,9 +41,12 @@ def test_pages_begin_where_their_text_begins(make_pdf: MakePdf) -> None:
 def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
     document, skipped = parts(make_pdf([["Text."], [], ["More."], [], []]))
     assert document.pages == (0, 6, 6, 12, 12)
-    assert skipped == [SkippedSource("law.pdf", "Pages 2, 4-5 of law.pdf hold no text (images?).")]
+    assert skipped == [
+        SkippedSource("law.pdf", f"Pages 2, 4-5 of law.pdf hold no text (images?). {MISSING}")
+    ]
     _, skipped = parts(make_pdf([["Text."], []]))
-    assert skipped == [SkippedSource("law.pdf", "Page 2 of law.pdf holds no text (an image?).")]
+    reason = f"Page 2 of law.pdf holds no text (an image?). {MISSING}"
+    assert skipped == [SkippedSource("law.pdf", reason)]
 
 
 def test_what_is_damaged_locked_or_an_image_is_refused(make_pdf: MakePdf) -> None:

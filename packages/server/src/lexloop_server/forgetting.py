@@ -34,9 +34,8 @@ from lexloop.documents.reading.formats import is_source
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.graph.extractors import extractions_path
 from lexloop.models.embedding import Embedder
-from lexloop.store.engine.address import is_address
-from lexloop.store.engine.moving import remove_from_engine
-from lexloop.store.engine.store import manifest_of, open_engine
+from lexloop.store.address import is_address
+from lexloop.store.engines import engines_for
 from lexloop.store.folder.generations import (
     GENERATIONS,
     STAGING,
@@ -674,9 +673,9 @@ class Order:
 
     def _held_in_engine(self) -> Held:
         """Return what the engine that is named has of the document."""
-        address = self.target.corpus
-        settings = _bare(manifest_of(address).settings)
-        with closing(open_engine(address, self.embedder_of(settings))) as store:
+        address, engines = self.target.corpus, engines_for(self.target.corpus)
+        settings = _bare(engines.manifest_of(address).settings)
+        with closing(engines.open_engine(address, self.embedder_of(settings))) as store:
             said = {n: store.catalogue.metadata.get(n, UNKNOWN) for n in store.catalogue.names}
             own = [name for name in said if self.target.is_of(address, name)]
             return Held(
@@ -693,10 +692,11 @@ class Order:
             why = "It has nothing else: delete the index in the engine."
             done.left.append(Left(address, why))
         elif held.documents:
-            settings = _bare(manifest_of(address).settings)
+            engines = engines_for(address)
+            settings = _bare(engines.manifest_of(address).settings)
             tools = tools_for(settings, self.embedder_of(settings))
             beside = cache_folder().parent / "engines" / _hashed(address)[:32]
-            remove_from_engine(address, held.documents, beside, tools, progress)
+            engines.remove_from_engine(address, held.documents, beside, tools, progress)
             done.touch("engine", address, f"written anew without {', '.join(held.documents)}")
 
     def _tidy(self, done: Forgotten) -> None:

@@ -34,7 +34,7 @@ from lexloop.core.errors import (
     TooLargeError,
 )
 from lexloop.core.files import is_index, move, sync
-from lexloop.documents.reading.formats import SUFFIXES
+from lexloop.documents.reading.formats import is_known, suffixes
 from lexloop.documents.reading.metadata import is_sidecar, normal
 from lexloop_server.homes import PENDING, home_of
 from lexloop_server.settings import NAME
@@ -419,8 +419,8 @@ def file_name(said: str) -> str:
         raise InputError("Its name leads elsewhere or cannot be a file's.", "Name it otherwise.")
     if any(part.startswith(".") for part in parts):
         raise InputError("It is hidden: its name begins with a dot.", "Name it otherwise.")
-    if PurePosixPath(name).suffix.lower() not in SUFFIXES and not is_sidecar(parts[-1]):
-        kinds = ", ".join(SUFFIXES)
+    if not is_known(PurePosixPath(name).suffix.lower()) and not is_sidecar(parts[-1]):
+        kinds = ", ".join(suffixes())
         raise InputError(f"Files of its kind are not read; those that are: {kinds}.", "Convert it.")
     return name
 

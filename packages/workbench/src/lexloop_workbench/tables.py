@@ -12,7 +12,7 @@ from lexloop.core.configuration import data_folder
 from lexloop.core.errors import ConflictError
 from lexloop.core.files import cache_folder
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
-from lexloop.store.engine.address import is_address
+from lexloop.store.address import is_address
 from lexloop_workbench.table.store import SUFFIX, Correction, TableStore
 
 FOLDER = "tables"

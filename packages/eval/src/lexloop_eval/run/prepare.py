@@ -18,7 +18,7 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.graph.resources import Resources
-from lexloop.store.engine.address import is_address
+from lexloop.store.address import is_address
 from lexloop.store.opening import left_out, manifest_at, sample_folder
 from lexloop_eval.case import Case, read_cases, read_negative
 from lexloop_eval.record import RunInfo, SkippedVariant, read_identity

@@ -76,7 +76,7 @@ def forget(
 
 def _is_path(corpus: str) -> bool:
     from lexloop.core.settings import SAMPLE_CORPUS
-    from lexloop.store.engine.address import is_address
+    from lexloop.store.address import is_address
 
     return corpus != SAMPLE_CORPUS and not is_address(corpus)
 

@@ -1,0 +1,1 @@
+"""Indexes in Elasticsearch and OpenSearch, and indexing over a cluster of Ray."""

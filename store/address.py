@@ -1,0 +1,122 @@
+"""The address of an index in a search engine, as a setting names it, and how it is kept there."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple, NewType, cast
+
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import refuse_secrets
+
+Product = Literal["elasticsearch", "opensearch"]
+_ADDRESS = re.compile(r"(elasticsearch|opensearch)(\+tls)?://([^/?#]*)(?:/(.*))?", re.S)
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+_PORT = 9200
+VectorKind = NewType("VectorKind", str)
+"""How coarsely an engine keeps the vectors that it searches; ``vector_kind`` makes one."""
+FLOAT, INT8, BINARY = map(VectorKind, ("float", "int8", "binary"))
+VECTOR_KINDS: Mapping[str, tuple[VectorKind, ...]] = {
+    "elasticsearch": (FLOAT, INT8, BINARY),
+    "opensearch": (FLOAT, INT8),
+}
+"""Those of each product that find enough."""
+_FORM = "Write it as opensearch://HOST:9200/NAME or elasticsearch://HOST:9200/NAME."
+
+
+@dataclass(frozen=True)
+class Address:
+    """The place of an index in a search engine.
+
+    Args:
+        product: The engine.
+        hosts: Its nodes, each a host and a port.
+        name: The index's, among others of the engine.
+        tls: Whether the connection is encrypted.
+    """
+
+    product: Product
+    hosts: tuple[tuple[str, int], ...]
+    name: str
+    tls: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Return the address that a text names.
+
+        Raises:
+            SettingsError: It is none, or it holds a user or a password.
+        """
+        refuse_secrets(text)  # they would be in logs, traces and lists of processes
+        found = _ADDRESS.fullmatch(text)
+        if not found:
+            raise SettingsError(f"{text!r} is no address of an engine.", _FORM)
+        product, tls, hosts, name = found.groups()
+        if not _NAME.fullmatch(name or ""):
+            raise SettingsError(
+                f"The engine's index has the name {name or ''!r}.",
+                "Use up to 80 of a-z, 0-9, - and _, a letter or digit first.",
+            )
+        return cls(cast(Product, product), tuple(map(_host, hosts.split(","))), name, bool(tls))
+
+    def __str__(self) -> str:
+        hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)
+        return f"{self.product}{'+tls' if self.tls else ''}://{hosts}/{self.name}"
+
+
+class Storage(NamedTuple):
+    """How an engine keeps an index.
+
+    Args:
+        vectors: How coarsely it keeps those that it searches.
+        shards: Into how many parts it splits the index.
+    """
+
+    vectors: VectorKind = FLOAT
+    shards: int = 1
+
+
+USUAL = Storage()
+"""That of an index of which nothing else is said."""
+
+
+class Destination(NamedTuple):
+    """Where a cluster writes an index.
+
+    Args:
+        address: In an engine.
+        staging: A folder of this machine for what is written already.
+        storage: How the engine keeps it.
+    """
+
+    address: str
+    staging: Path
+    storage: Storage = USUAL
+
+
+def vector_kind(product: str, name: str) -> VectorKind:
+    """Return the kind of vectors of this name.
+
+    Raises:
+        SettingsError: The engine has none of that name, or none that finds enough.
+    """
+    kinds = VECTOR_KINDS[product]
+    if name not in kinds:
+        raise SettingsError(
+            f"Vectors cannot be kept as {name!r} in {product}.", f"Use {' or '.join(kinds)}."
+        )
+    return VectorKind(name)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text names an index in an engine rather than a file or folder."""
+    return text.startswith(("elasticsearch:", "opensearch:", "elasticsearch+", "opensearch+"))
+
+
+def _host(text: str) -> tuple[str, int]:
+    found = _HOST.fullmatch(text)
+    port = int(found[2] or _PORT) if found else 0
+    if not found or not 0 < port < 1 << 16:
+        raise SettingsError(f"{text!r} names no host of an engine.", _FORM)
+    return found[1], port
