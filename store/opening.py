@@ -211,6 +211,9 @@ def _up_to_date(index: Path, sources: Sequence[IndexSource], tools: Tools) -> Co
     if not now.difference(Manifest.read(index).fingerprints).nothing:
         return None
     contents = open_folder(index, tools.embedder)
+    if contents.texts.readable_since():
+        contents.close()
+        return None
     return Collection(contents, [*contents.texts.skipped(*now.fingerprints), *now.skipped])
 
 

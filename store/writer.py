@@ -353,7 +353,11 @@ def _previous(index: Path | None, tools: Tools) -> Iterator[FolderStore | None]:
 
 def _same_make(old: FolderStore | None, tools: Tools) -> Mapping[str, str]:
     """Return the fingerprints of the files of which all that was made serves again."""
-    return old.manifest.fingerprints if old and old.manifest.recipe == tools.recipe else {}
+    if old is None or old.manifest.recipe != tools.recipe:
+        return {}
+    again = old.texts.readable_since()
+    held = old.manifest.fingerprints
+    return {file: held[file] for file in held if file not in again}
 
 
 def _nothing_to_write(old: FolderStore, manifest: Manifest, now: Scan) -> bool:

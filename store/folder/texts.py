@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from lexloop.core.metadata import Metadata
+from lexloop.core.packages import installed_since
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in, statements_text
 from lexloop.documents.document import Document, SkippedSource
@@ -148,6 +149,11 @@ class TextStore:
         """Return what could not be read of these files, "" for what is in none; of all of none."""
         found = self.rows("SELECT file, name, reason FROM skipped")
         return [SkippedSource(*rest) for file, *rest in found if not files or file in files]
+
+    def readable_since(self) -> frozenset[str]:
+        """Return the files that lacked a package when they were read, and lack it no longer."""
+        rows = self.rows("SELECT file, reason FROM skipped WHERE file != ''")
+        return frozenset(file for file, reason in rows if installed_since(reason))
 
     def document(self, ordinal: int) -> Document:
         """Return a document as it was loaded, its tree included."""
