@@ -82,7 +82,7 @@ _FOLLOWS = re.compile(
     rf"[^.;:]{{0,{_REACH}}}?\b{_SAYS}|\s*[:–—]|[^.;]{{0,60}}[:—]\s*$", re.IGNORECASE
 )
 _PLAIN_TERM = re.compile(
-    r"(?:The\s+terms?\s+)?(?P<term>[^\W_][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)"
+    r"(?:(?:As\s+used\s+)?[Ii]n\s+this\s+\w+,\s+)?(?:[Tt]he\s+terms?\s+)?(?P<term>[^\W_][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)"
     r"(?:\s*,[^.;:]{0,100},)?\s+(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meaning"
     r"|is\s+defined\s+as|shall\s+(?:mean|have\s+the)|does\s+not\s+include)\b"
 )
@@ -94,7 +94,7 @@ _RESTATED = re.compile(
     r"(?P<term>[A-Z][^.:;]{2,80}?)(?:\s\([A-Z][\w-]{1,10}\))?\.\s+(?:(?:an?|the)\s+)?(?P=term)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"\b(?:is|are|shall|must|may|have|has|applies|apply)\b")
+_CLAUSE = re.compile(r"\b(?:is|are|shall|must|may|have|has|applies|apply|following)\b")
 _SECTION = re.compile(
     r"\bdefin|\binterpretation\b|\bglossary\b|\bdictionary\b|\bmeanings?\s+of\b", re.IGNORECASE
 )

@@ -33,12 +33,14 @@ _UNFINISHED = re.compile(
     r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their"
     r"|(?<![,;]\s)(?:and|or))$"
 )
-_NAME_GOES_ON = re.compile(r"[^\W\d_a-z][^\W\d_]+ [^\W\d_A-Z]")
+_NAME_GOES_ON = re.compile(r"[^\W\d_a-z][^\W\d_]+(?: [^\W\d_A-Z]|[.;]$)")
 """A word with a capital and one without, as a line begins that goes on with a name."""
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
 _RULER = re.compile(r"[\s|:+=_-]+$")
 _GAP = re.compile(r"\t+|\s{3,}")
+_DRAWN, _DRAWN_OVER = re.compile(r"(?P<sign>[=\-~])(?P=sign){2,}"), 3
+"""A line drawn below a heading, and by how many characters it may be longer or shorter."""
 _CAPTION = re.compile(
     r"(?:: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
     r"(?P<heading>.*)$"
@@ -46,7 +48,8 @@ _CAPTION = re.compile(
 _CODE = re.compile(r"(?P<number>\d{1,4}[.\-]\d{2,3}[.\-]\d{2,4})\.?\s+(?P<title>[A-Z].{2,100})$")
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
-_MARGIN_WORDS = 8
+_MARGIN_WORDS, _SHORTEST_WRAPPED = 8, 30
+_LONGEST_CAPITALS, _FEWEST_CAPITALS = 80, 2
 MARGIN = "Marginal note:"
 """What stands before such words in the acts of Canada."""
 _CODE_INDENT = 4
@@ -200,6 +203,8 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         may_head = may_head and _column(text, start) < _CODE_INDENT
         marks = _MARKDOWN.match(line) if may_head else None
         level = len(marks["marks"]) if marks else levels.get(start, 0)
+        if may_head and not level and number + 1 < len(physical):
+            level = _underlined(line, text[slice(*physical[number + 1])])
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
         if whole and lines and not (lines[-1].level or lines[-1].row) and is_joint(line):
@@ -224,6 +229,15 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
             last = bare.value if (bare := bare_number(line)) else last
     _close(lines, text, until, below)
     return lines
+
+
+def _underlined(line: str, below: str) -> int:
+    """Return the level of a heading with a line drawn below it; 0 if there is none."""
+    drawn = _DRAWN.fullmatch(below)
+    alike = drawn is not None and abs(len(below) - len(line)) <= _DRAWN_OVER
+    if drawn is None or not alike or line[-1] in ".;,|" or _FIELDS.search(line):
+        return 0
+    return 1 if drawn["sign"] == "=" else 2
 
 
 def _close(lines: list[LogicalLine], text: str, until: int, below: int) -> None:
@@ -311,7 +325,9 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         if opens:
             return not (last.ended or last.text.endswith(_BEFORE_ITEM))
         return not last.ended or line[0].islower()
-    if not opens and _UNFINISHED.search(last.text):
+    # "Who we are" is a heading
+    within = len(last.text) > _SHORTEST_WRAPPED or not line[0].isupper()
+    if not opens and within and _UNFINISHED.search(last.text):
         return True
     # what stands below a list in small letters ends the sentence that leads into the list
     listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
@@ -491,6 +507,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         spine = _spine(lines[:body], contents, worded, numbers, indented)
         spine = spine or _paragraphs(lines[:body], contents, worded, indented)
         headings = {**spine, **_counted_anew(lines, spine), **headings}
+        headings = headings or _capitals(lines, contents)
         order = _ordered(headings)
     ranks = {word: rank for rank, word in enumerate(order)}
     numbered = bool(spine)
@@ -501,9 +518,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     anew = _numbered_anew(headings, ranks, provisions)
     headings = _valued(headings)
     marked = sum(line.level > 0 for line in lines) >= _FEWEST_MARKED
-    above = sum(
-        (lines[n - 1].short or lines[n - 1].beside) and n - 1 not in spine for n in spine if n
-    )
+    above = sum(_headed(lines, n, spine) for n in spine)
     headed = 2 * above > len(spine)
     return Outline(
         headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked, headed
@@ -531,6 +546,17 @@ def _coded(
         last = parts
         found[number] = Heading("section", code["number"], code["title"].rstrip("."), line.level)
     return found if len(found) >= _FEWEST_MARKED else {}
+
+
+def _capitals(lines: Sequence[LogicalLine], contents: Collection[int]) -> dict[int, Heading]:
+    """Return the headings of a document that has no others: short lines in capitals over text."""
+    found = {
+        number: Heading("", "", line.text, 2)
+        for number, line in enumerate(lines[:-1])
+        if line.text.isupper() and line.short and len(line.text) < _LONGEST_CAPITALS
+        if number not in contents and not line.row and not lines[number + 1].text.isupper()
+    }
+    return found if len(found) >= _FEWEST_CAPITALS else {}
 
 
 def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
@@ -892,6 +918,9 @@ def _headed(lines: Sequence[LogicalLine], number: int, run: Collection[int] = ()
     if number == 0 or number - 1 in run:
         return False
     line = lines[number - 1]
+    own = lines[number]
+    if own.short and not own.ended and not SAYS.search(own.text):
+        return False  # what stands behind its number is its heading
     return (line.short and not line.ended and len(line.text) < 80) or line.beside
 
 

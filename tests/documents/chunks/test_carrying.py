@@ -44,7 +44,6 @@ def test_a_proviso_carries_on_from_what_it_limits() -> None:
     assert carried("Provided further") == [fee, f"{first} may waive it."]
 
 
-@pytest.mark.parametrize("opening", ["A person who sells", "This section", "A tag", "The fee"])
 @pytest.mark.parametrize(
     "line", ["Penalty: 40 crowns.", "Maximum penalty: 40 crowns.", "Note 1: It is."]
 )
@@ -53,6 +52,7 @@ def test_a_line_that_belongs_to_a_paragraph_carries_on_from_it(line: str) -> Non
     assert carried(line.split(":", maxsplit=1)[0], text) == ["A boat must have a lamp."]
 
 
+@pytest.mark.parametrize("opening", ["A person who sells", "This section", "A tag", "The fee"])
 def test_what_stands_alone_carries_on_from_nothing(opening: str) -> None:
     assert carried(opening) == []
 

@@ -290,13 +290,170 @@ A. The hirer pays for damage.
 B. The owner is not liable for theft.
 """,
         [
-            "Section I | HIRE OF BOATS",
-            "Section II | These rules apply to boats",
+            "Section I | Scope",
+            "Section II | Fees",
             "Section II(A)",
             "Section II(B)",
             "Section III | Liability",
             "Section III(A)",
             "Section III(B)",
+        ],
+    ),
+    "caps": (
+        """\
+EMPLOYEE HANDBOOK
+
+WORKING HOURS
+The office is open from 8 to 18. Core hours are 10 to 15.
+
+HOLIDAYS
+Every employee has 28 days of leave a year.
+Leave is asked for two weeks ahead.
+
+SICKNESS
+Call your manager before 9.
+""",
+        ["WORKING HOURS", "HOLIDAYS", "SICKNESS"],
+    ),
+    "underline": (
+        """\
+Remote Work Policy
+==================
+
+Scope
+-----
+This policy applies to all employees.
+
+Equipment
+---------
+The company pays up to 300 euros for a desk.
+
+Hours
+-----
+Remote workers are reachable from 10 to 15.
+""",
+        ["Remote Work Policy", "Scope", "Equipment", "Hours"],
+    ),
+    "lettered": (
+        """\
+PRIVACY NOTICE
+
+A. Who we are
+Gull Ltd runs this site.
+
+B. What we collect
+We collect your name and e-mail address.
+
+C. How long we keep it
+We keep it for two years.
+""",
+        [
+            "Section A | Who we are",
+            "Section B | What we collect",
+            "Section C | How long we keep it",
+        ],
+    ),
+    "minutes": (
+        """\
+MINUTES OF THE MEETING OF 3 MARCH 2025
+
+Present: Ann Gray, Tom Pike, Eva Lund
+Apologies: Max Stone
+
+1. Minutes of the last meeting
+Approved.
+
+2. Budget
+The budget of 12,000 euros for 2025 was approved by five votes to two.
+
+3. Any other business
+The boathouse is painted in May. Tom Pike orders the paint.
+
+Next meeting: 7 April 2025
+""",
+        [
+            "Section 1 | Minutes of the last meeting",
+            "Section 2 | Budget",
+            "Section 3 | Any other business",
+        ],
+    ),
+    "stepnum": (
+        """\
+Article 1 - Purpose
+1.1 The club promotes rowing.
+1.2 It has no political aims.
+
+Article 2 - Members
+2.1 Anyone over 14 may join.
+2.2 The fee is 60 euros a year.
+2.3 Members who owe two fees are excluded.
+
+Article 3 - Board
+3.1 The board has five members.
+3.2 It is elected for two years.
+""",
+        [
+            "Article 1 | Purpose",
+            "Article 1.1",
+            "Article 1.2",
+            "Article 2 | Members",
+            "Article 2.1",
+            "Article 2.2",
+            "Article 2.3",
+            "Article 3 | Board",
+            "Article 3.1",
+            "Article 3.2",
+        ],
+    ),
+    "roman_contract": (
+        """\
+I. PARTIES
+
+This contract is between Gull Ltd and Ann Gray.
+
+II. PRICE
+
+1. The price is 4,000 euros.
+2. It is paid in two instalments.
+
+III. DELIVERY
+
+The boat is delivered by 1 June 2025.
+
+IV. WARRANTY
+
+a) The warranty lasts two years.
+b) It does not cover the sails.
+""",
+        [
+            "Section I | PARTIES",
+            "Section II | PRICE",
+            "Section II(1)",
+            "Section II(2)",
+            "Section III | DELIVERY",
+            "Section IV | WARRANTY",
+            "Section IV(a)",
+            "Section IV(b)",
+        ],
+    ),
+    "list_alpha_paren": (
+        """\
+Rules of the boathouse
+
+1) Keys
+a) Keys hang by the door.
+b) Whoever loses a key pays 20 euros.
+2) Quiet hours
+Quiet hours are from 22 to 7.
+3) Guests
+Guests sign the book.
+""",
+        [
+            "Section 1 | Keys",
+            "Section 1(a)",
+            "Section 1(b)",
+            "Section 2 | Quiet hours",
+            "Section 3 | Guests",
         ],
     ),
 }
@@ -307,9 +464,9 @@ def test_each_provision_has_its_label_and_its_heading(layout: str) -> None:
     text, labels = LAYOUTS[layout]
     units = Document("d.txt", "d", text).tree.units
     found = [
-        f"{unit.label} | {unit.heading}" if unit.heading else unit.label
+        f"{unit.label} | {unit.heading}" if unit.heading not in ("", unit.label) else unit.label
         for unit in units
-        if unit.number and unit.kind != "definition"
+        if (unit.number or unit.kind == "provision") and unit.kind != "definition"
     ]
     assert found == labels
 
