@@ -49,6 +49,7 @@ _CODE = re.compile(r"(?P<number>\d{1,4}[.\-]\d{2,3}[.\-]\d{2,4})\.?\s+(?P<title>
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _MARGIN_WORDS, _SHORTEST_WRAPPED = 8, 30
+_ENDS_ASKING = (" is", " are", " be")
 _LONGEST_CAPITALS, _FEWEST_CAPITALS = 80, 2
 MARGIN = "Marginal note:"
 """What stands before such words in the acts of Canada."""
@@ -325,9 +326,9 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         if opens:
             return not (last.ended or last.text.endswith(_BEFORE_ITEM))
         return not last.ended or line[0].islower()
-    # "Who we are" is a heading
-    within = len(last.text) > _SHORTEST_WRAPPED or not line[0].isupper()
-    if not opens and within and _UNFINISHED.search(last.text):
+    asks = len(last.text) <= _SHORTEST_WRAPPED and line[0].isupper()  # "Who we are"
+    asks = asks and last.text.endswith(_ENDS_ASKING)
+    if not opens and not asks and _UNFINISHED.search(last.text):
         return True
     # what stands below a list in small letters ends the sentence that leads into the list
     listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
