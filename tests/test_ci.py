@@ -190,6 +190,21 @@ def test_a_part_runs_once_its_rooms_changed_and_then_no_more(place: Place) -> No
     assert place.of_room() == UNCHANGED
 
 
+def test_a_part_that_comes_first_runs_where_nothing_is_known_of_it(place: Place) -> None:
+    place.write(".ci/parts", "room | first room | echo room ran\n")
+    assert place.of_room(CI_PLAN="1") == "run: it has not run here"
+    assert place.of_room() == "passed"
+    assert place.of_room() == UNCHANGED
+    place.write("room/new", "2")
+    assert place.of_room(CI_PLAN="1") == "run: its rooms changed since the last run"
+
+
+def test_the_tests_of_each_package_are_run_by_a_part() -> None:
+    commands = " ".join(command for _, _, command in rows())
+    folders = sorted(str(tests.relative_to(ROOT)) for tests in ROOT.glob("packages/*/tests"))
+    assert [folder for folder in ("tests", *folders) if f" {folder} " not in f"{commands} "] == []
+
+
 def test_a_part_that_failed_runs_until_it_passes(place: Place) -> None:
     place.write("fails", "")
     assert place.of_room(CI_ALL="1") == "FAILED: exit code 1"
@@ -226,16 +241,18 @@ def test_without_an_environment_no_part_is_run_and_that_fails(place: Place) -> N
 
 def test_every_part_of_the_table_finds_its_paths_and_its_script() -> None:
     names = [name for name, _, _ in rows()]
-    first = ["lint", "types", "docs", "suite", "ray", "engines", "fuzz", "stemmer", "wheel"]
-    assert names == [*first, "model", "audit"]
+    suites = ["heart", "whole", "formats", "stores", "bench", "server", "eval", "train"]
+    rest = ["ray", "engines", "fuzz", "stemmer", "wheel", "model", "audit"]
+    assert names == ["lint", "types", "docs", *suites, *rest]
     always = {name for name, paths, _ in rows() if paths == ["always"]}
-    assert always == {"lint", "types", "docs", "suite"}
+    assert always == {"lint", "types", "docs"}
+    assert [name for name, paths, _ in rows() if paths[0] == "first"] == suites
     lost = [
         path
         for name, paths, _ in rows()
         if name not in always
         for path in paths
-        if not any(ROOT.glob(path))
+        if path not in ("first", "HEART") and not any(ROOT.glob(path))
     ]
     assert lost == []
     scripts = [word for _, _, command in rows() for word in command.split() if ".ci/" in word]
