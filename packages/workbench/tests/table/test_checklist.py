@@ -144,7 +144,7 @@ def test_a_text_file_has_a_question_a_line(tmp_path: Path) -> None:
         ("[[questions]]\nid='a'\ntitle='x'\nquestion='y'\n[questions.standard]\n", "stated, least"),
         (
             "[[questions]]\nid='a'\ntitle='x'\nquestion='y'\nstandard={least='soon'}",
-            "is no period, sum or share",
+            "is not a period, sum or share",
         ),
         ("[[questions]]\nid='a'\ntitle='x'\nquestion='y'\nbait=1", "questions.0.bait"),
         ("[[questions]]\nid='a'\ntitle='x'\nquestion='y'\n" * 2, "is there twice"),
