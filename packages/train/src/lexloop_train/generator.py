@@ -483,7 +483,7 @@ def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
             if changed := [name for name, value in origin.items() if before.get(name) != value]:
                 raise InputError(
                     f"{work} has a training that was started differently ({', '.join(changed)}).",
-                    "To continue, give the same options and files. Or name another --out, or remove it.",
+                    "Give the same options and files to continue, or another --out, or remove it.",
                 )
             try:
                 yield work
