@@ -1,5 +1,5 @@
-"""The command line, the server, answers as files, and what ``import lexloop`` offers.
+"""The command line, answers as files, and the functions of ``import lexloop``.
 
-``cli`` has the commands, ``serve`` the page and the protocols, ``shapes`` what leaves of an
-answer; ``library`` is the front door in Python.
+``cli`` has the commands, ``shapes`` the output formats of an answer, and ``library`` the functions
+for Python.
 """

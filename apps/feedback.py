@@ -26,7 +26,7 @@ _TABLE = (
 
 
 class Opinion(BaseModel):
-    """A thumb up or down for one answer (HyPA-RAG figure 4), and what it was given for.
+    """A thumbs up or down for one answer (HyPA-RAG figure 4), with the answer.
 
     ``answer_id`` names the answer: a second opinion under the same id replaces the first.
     ``contexts`` are the texts of the passages that the answer was written from, ``at`` is when the
@@ -118,9 +118,9 @@ class FeedbackStore:
             self._refuse_another(database)
             values = (opinion.answer_id, opinion.at.isoformat(), opinion.model_dump_json())
             earlier = "SELECT 1 FROM opinions WHERE answer_id = ?"
-            known = database.execute(earlier, values[:1]).fetchone() is not None
+            existing = database.execute(earlier, values[:1]).fetchone() is not None
             database.execute("INSERT OR REPLACE INTO opinions VALUES (?, ?, ?)", values)
-        return known
+        return existing
 
     def all(self) -> list[Opinion]:
         """Return every opinion, the oldest first.
@@ -159,18 +159,18 @@ class FeedbackStore:
             database.execute("PRAGMA secure_delete = ON")
             with database:
                 database.execute("BEGIN IMMEDIATE")
-                every = "SELECT answer_id, opinion FROM opinions ORDER BY rowid"
-                rows = database.execute(every).fetchall()
+                select = "SELECT answer_id, opinion FROM opinions ORDER BY rowid"
+                rows = database.execute(select).fetchall()
                 for id, text in rows:
-                    held = self._read(text)
-                    made = change(held)
-                    if made is None:
+                    before = self._read(text)
+                    after = change(before)
+                    if after is None:
                         database.execute("DELETE FROM opinions WHERE answer_id = ?", (id,))
-                    elif made != held:
-                        said = Opinion.model_validate(made).model_dump_json()
+                    elif after != before:
+                        stored = Opinion.model_validate(after).model_dump_json()
                         update = "UPDATE opinions SET opinion = ? WHERE answer_id = ?"
-                        database.execute(update, (said, id))
-                    if made != held:
+                        database.execute(update, (stored, id))
+                    if after != before:
                         touched.append(id)
             database.execute("VACUUM")
         return touched
@@ -178,8 +178,8 @@ class FeedbackStore:
     def expire(self, until: datetime, now: datetime) -> int:
         """Remove the opinions from before a moment, and return how many.
 
-        None is taken to be older than one that was kept before it: an opinion that was given while
-        the clock was set back is not old. One dated after ``now`` is kept, and tells nothing.
+        An opinion counts as not older than any stored before it, since one given while the clock
+        was set back is not old. Opinions dated after ``now`` are kept and ignored.
 
         Raises:
             DataError: As ``rewrite``.
@@ -188,10 +188,10 @@ class FeedbackStore:
 
         def aged(opinion: dict[str, Any]) -> dict[str, Any] | None:
             nonlocal newest
-            given = datetime.fromisoformat(opinion["at"])
-            if given > now:
+            given_at = datetime.fromisoformat(opinion["at"])
+            if given_at > now:
                 return opinion
-            newest = max(newest, given)
+            newest = max(newest, given_at)
             return None if newest < until else opinion
 
         return len(self.rewrite(aged))
@@ -200,8 +200,8 @@ class FeedbackStore:
         try:
             return Opinion.model_validate_json(text).model_dump(mode="json")
         except ValidationError as error:
-            said = f"it holds what is no opinion ({error.errors()[0]['msg']})"
-            raise self._unusable(said) from error
+            problem = f"it has an entry that is not an opinion ({error.errors()[0]['msg']})"
+            raise self._unusable(problem) from error
 
     @contextmanager
     def _opened(self, make: bool) -> Iterator[sqlite3.Connection]:
@@ -217,7 +217,7 @@ class FeedbackStore:
     def _refuse_another(self, database: sqlite3.Connection) -> None:
         (application,) = database.execute("PRAGMA application_id").fetchone()
         if application != _APPLICATION:
-            raise self._unusable("it is no file of feedback")
+            raise self._unusable("it is not a file of feedback")
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version != _VERSION:
             raise self._unusable(f"it is of version {version}, and this is version {_VERSION}")

@@ -28,7 +28,7 @@ from lexloop.store.provisions import Source
 from lexloop.store.writer import IndexUpdate, write_index
 
 _STATE = list(get_type_hints(State))
-"""The keys that a record is made of: more than the graph gives to whoever asks."""
+"""The keys of a record, which are more than the graph's output."""
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -80,13 +80,13 @@ def as_tool(
 
     def answer(question: str) -> tuple[str, dict[str, Any]]:
         with told_to_an_agent():
-            found = graph.invoke({"question": question}, context=chosen, output_keys=_STATE)
-            return _recorded(found, chosen)
+            state = graph.invoke({"question": question}, context=chosen, output_keys=_STATE)
+            return _recorded(state, chosen)
 
     async def aanswer(question: str) -> tuple[str, dict[str, Any]]:
         with told_to_an_agent():
-            found = await graph.ainvoke({"question": question}, context=chosen, output_keys=_STATE)
-            return _recorded(found, chosen)
+            state = await graph.ainvoke({"question": question}, context=chosen, output_keys=_STATE)
+            return _recorded(state, chosen)
 
     return StructuredTool.from_function(
         answer,
@@ -160,7 +160,7 @@ class Index:
         self.folder = Path(folder).expanduser()
         if not is_index(self.folder):
             raise CorpusError(
-                f"{self.folder} is no index.", "Make one with `Index.build(documents, folder)`."
+                f"{self.folder} is not an index.", "Make one with `Index.build(documents, folder)`."
             )
 
     @classmethod
@@ -170,14 +170,14 @@ class Index:
         Raises:
             LexloopError: There is something at ``folder``, or the documents cannot be used.
         """
-        made = Path(folder).expanduser()
-        if made.exists():
-            raise CorpusError(f"{made} already exists.", "Name another folder, or update it.")
+        path = Path(folder).expanduser()
+        if path.exists():
+            raise CorpusError(f"{path} already exists.", "Name another folder, or update it.")
         chosen = chosen_settings(documents, settings)
         chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
         source = IndexSource(str(Path(documents).expanduser().absolute()))
-        write_index(made, [source], resources.tools(chosen, chat))
-        return cls(made)
+        write_index(path, [source], resources.tools(chosen, chat))
+        return cls(path)
 
     def update(self) -> IndexUpdate:
         """Bring the index up to date with its documents; only what changed is read again.
@@ -185,10 +185,10 @@ class Index:
         Raises:
             LexloopError: The documents or the index cannot be used.
         """
-        held = Manifest.read(self.folder)
-        chosen = Settings(**held.settings)
+        manifest = Manifest.read(self.folder)
+        chosen = Settings(**manifest.settings)
         chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
-        sources: Sequence[IndexSource] = held.sources
+        sources: Sequence[IndexSource] = manifest.sources
         return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
 
     def ask(self, question: str, **settings: Any) -> OutputState:
@@ -202,12 +202,12 @@ class Index:
             LexloopError: The question, a setting or the index cannot be used.
         """
         chosen = chosen_settings(self.folder, settings)
-        asked = graph.stream({"question": question}, context=chosen, stream_mode="updates")
-        steps = cast("Generator[dict[str, Any]]", asked)
+        stream = graph.stream({"question": question}, context=chosen, stream_mode="updates")
+        steps = cast("Generator[dict[str, Any]]", stream)
         with closing(steps):
             for step in steps:
-                if found := step.get(LAST_OF_RETRIEVAL):
-                    return cast("list[Passage]", found["passages"])
+                if update := step.get(LAST_OF_RETRIEVAL):
+                    return cast("list[Passage]", update["passages"])
         return []
 
     def show(self, document: str) -> str:
@@ -221,13 +221,13 @@ class Index:
         return Source.of(view, document).text
 
     def verify(self) -> dict[str, int]:
-        """Check every file's hash and that all parts agree; return the numbers of what was checked.
+        """Check every file's hash and that all parts agree. Return the counts of checked parts.
 
         Raises:
             DataError: Something does not agree.
         """
-        held = Manifest.read(self.folder)
-        made_by = str(held.settings["index.embedder"])
+        manifest = Manifest.read(self.folder)
+        made_by = str(manifest.settings["index.embedder"])
         return verify_index(self.folder, load_embedder(made_by, resources.connection))
 
 

@@ -1,7 +1,7 @@
-"""How settings are offered: under which heading, how called, and which of them to callers.
+"""How settings are offered: their headings, their names, and which of them callers may choose.
 
-Commands and the page offer them alike. A caller of the server may choose no folder, no host and no
-model.
+Commands and the page offer the same settings. Callers of the server may not choose a folder, a host
+or a model.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ HEADINGS = {
     "The answer": ("answer",),
     "Advanced": (),
 }
-"""What people choose, by settings or their groups; all else, with the papers' names, comes last."""
+"""Settings and groups that people choose. All others, with the papers' names, come last."""
 TITLES = {
     "plan.k": "passages that are read",
     "retrieval.candidates": "passages that are compared",
@@ -33,7 +33,7 @@ TITLES = {
     "plan.K": "keywords for the graph (K)",
     "plan.S": "path length in the graph (S)",
 }
-"""What settings are called whose names say too little."""
+"""Labels of settings whose names say too little."""
 _Schema = dict[str, Any]
 _PLAIN = (
     *("plan.Q", "plan.K", "plan.S"),
@@ -71,23 +71,23 @@ def heading_of(setting: str) -> str:
 
 
 def choices(settings: Settings) -> dict[str, _Schema]:
-    """Return what a caller may set, as JSON Schema by the settings' flat names.
+    """Return the settings that a caller may choose, as JSON Schema by their flat names.
 
-    Each has the heading that the page shows it under as its ``group``.
+    Each has the heading of the page as its ``group``.
 
     Args:
-        settings: The operator's, which are the defaults and the bounds.
+        settings: The operator's settings, which are the defaults and the bounds.
     """
-    found = {name: dict(schema) for name, schema in _choices().items()}
+    schemas = {name: dict(schema) for name, schema in _choices().items()}
     if settings.model.name is None:
-        found = {name: schema for name, schema in found.items() if name not in _OF_A_MODEL}
-        found["retrieval.rewriter"]["enum"] = ["auto", "embedded", "none"]
-    found["deadline_s"]["maximum"] = settings.deadline_s
-    held = settings.flat()
-    for name, schema in found.items():
-        if name in held:
-            schema["default"] = held[name]
-    return found
+        schemas = {name: schema for name, schema in schemas.items() if name not in _OF_A_MODEL}
+        schemas["retrieval.rewriter"]["enum"] = ["auto", "embedded", "none"]
+    schemas["deadline_s"]["maximum"] = settings.deadline_s
+    values = settings.flat()
+    for name, schema in schemas.items():
+        if name in values:
+            schema["default"] = values[name]
+    return schemas
 
 
 def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +111,10 @@ def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
             )
         among = allowed[name].get("enum")
         if among and value not in among:
-            said = repr(value)[:_SHOWN]
-            raise SettingsError(f"The setting {name} is {said}.", f"Use one of {', '.join(among)}.")
+            shown = repr(value)[:_SHOWN]
+            raise SettingsError(
+                f"The setting {name} is {shown}.", f"Use one of {', '.join(among)}."
+            )
     deadline = wanted.get("deadline_s", settings.deadline_s)
     if isinstance(deadline, (int, float)) and deadline > settings.deadline_s:
         raise SettingsError(
@@ -123,18 +125,20 @@ def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _choices() -> dict[str, _Schema]:
-    known = {**Settings.model_json_schema()["properties"]}
+    properties = {**Settings.model_json_schema()["properties"]}
     for group, info in Settings.model_fields.items():
         for kind in METHODS.get(group, {"": type(info.default)}).values():
             if issubclass(kind, BaseModel):
                 for field, schema in kind.model_json_schema()["properties"].items():
-                    known.setdefault(f"{group}.{field}", schema)
-    _, said, default = described("fusion.method")
-    known["fusion.method"] = {"description": said, "default": default}
-    names = dict.fromkeys((*_PLAIN, *_NARROWED, *(n for n in known if n.startswith("fusion."))))
-    found = {name: {**known[name], **_NARROWED.get(name, {})} for name in names}
-    for name, schema in found.items():
+                    properties.setdefault(f"{group}.{field}", schema)
+    _, description, default = described("fusion.method")
+    properties["fusion.method"] = {"description": description, "default": default}
+    names = dict.fromkeys(
+        (*_PLAIN, *_NARROWED, *(name for name in properties if name.startswith("fusion.")))
+    )
+    schemas = {name: {**properties[name], **_NARROWED.get(name, {})} for name in names}
+    for name, schema in schemas.items():
         schema["title"] = TITLES.get(name) or name.rpartition(".")[2].replace("_", " ")
         schema["group"] = heading_of(name)
     order = list(HEADINGS)
-    return dict(sorted(found.items(), key=lambda one: order.index(one[1]["group"])))
+    return dict(sorted(schemas.items(), key=lambda item: order.index(item[1]["group"])))

@@ -1,8 +1,8 @@
-"""What is kept no longer than the settings allow: conversations, tables, opinions of answers.
+"""Deletion of what is older than the settings allow: conversations, tables, opinions of answers.
 
-The clock may be wrong for a while, and what is deleted is gone. So nothing is deleted at first
-sight: ages are counted up to the look before, which was most of a day ago. A clock that jumps ahead
-and is set right within a day deletes nothing, and one that was set back starts the wait anew.
+The clock may be wrong for a while, and deleted data is gone. So nothing is deleted at once: ages
+are counted up to the previous check, which was most of a day ago. A clock that jumps ahead and is
+corrected within a day deletes nothing, and one that was set back restarts the wait.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Conversations on the page and in chats, in a SQLite file that its owner alone can read."""
+"""Conversations on the page and in chats, in a SQLite file that only its owner can read."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from lexloop.core.types import Turn
 FILE_NAME = "server.sqlite"
 IN_MEMORY = Path(":memory:")
 _MARKS = {"application_id": 0x4C585356, "user_version": 1}
-"""Tell a file of these threads from every other SQLite file ("LXSV")."""
+"""Identifies a file of these threads among SQLite files ("LXSV")."""
 _ROOM = 1 << 17
 """Bytes of journal that are there before they are needed."""
 _TABLES = """
@@ -68,12 +68,12 @@ Change = Callable[[str, dict[str, Any]], Mapping[str, Any]]
 
 
 LOCAL = "local"
-"""Whose a conversation is on a terminal, for the store keeps those of several people."""
+"""The owner of conversations on a terminal, since a store may have several people's."""
 
 
 @dataclass(frozen=True)
 class Thread:
-    """A conversation: whose, what about, and with which access it was answered."""
+    """A conversation: its owner, its title, and the access of its answers."""
 
     id: str
     person: str
@@ -152,7 +152,7 @@ class ThreadStore:
         """Return a thread.
 
         Raises:
-            NotFoundError: The person has none of that id, whoever else may.
+            NotFoundError: The person has no thread with this id, even if others do.
         """
         for row in self._read("SELECT * FROM threads WHERE id = ? AND person = ?", id, person):
             return _thread(row)
@@ -188,15 +188,15 @@ class ThreadStore:
             person,
         )
         for row in rows:
-            made = {key: row[key] for key in ("id", "thread", "title", "updated")}
-            yield SaidTurn(**made, text=f"{row['question']}\n\n{row['said']}")
+            fields = {key: row[key] for key in ("id", "thread", "title", "updated")}
+            yield SaidTurn(**fields, text=f"{row['question']}\n\n{row['said']}")
 
     def count(self, id: str) -> int:
         """Return the number of answers in a thread."""
         return int(self._read("SELECT count(*) FROM turns WHERE thread = ?", id)[0][0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
-        """Return the questions before an answer of a thread, or the last, and what was said.
+        """Return the questions before an answer of a thread, or the last ones, with their answers.
 
         The oldest comes first.
         """
@@ -234,8 +234,8 @@ class ThreadStore:
             ).fetchone()
             if row is None and not begins:
                 return False
-            held = _thread(row) if row is not None else None
-            _write(database, person, allowed(answer) if allowed else answer, tags, held)
+            thread = _thread(row) if row is not None else None
+            _write(database, person, allowed(answer) if allowed else answer, tags, thread)
         return True
 
     def rename(self, person: str, id: str, title: str) -> Thread:
@@ -270,7 +270,7 @@ class ThreadStore:
         """Return an answer, and the thread that it is of.
 
         Raises:
-            NotFoundError: The person was given no such answer.
+            NotFoundError: The person has no such answer.
         """
         rows = self._read(
             "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
@@ -288,9 +288,9 @@ class ThreadStore:
             NotFoundError: The person has no such thread.
         """
         self.thread(person, id)
-        made = (secrets.token_urlsafe(_LINK_BYTES), id, _now())
+        values = (secrets.token_urlsafe(_LINK_BYTES), id, _now())
         with self._opened() as database, database:
-            database.execute("INSERT INTO links VALUES (?, ?, ?) ON CONFLICT DO NOTHING", made)
+            database.execute("INSERT INTO links VALUES (?, ?, ?) ON CONFLICT DO NOTHING", values)
         return next(link for link in self.links(person) if link.thread == id)
 
     def unshare(self, person: str, id: str) -> None:
@@ -322,7 +322,7 @@ class ThreadStore:
         for row in self._read(sql, link):
             return _thread(row)
         raise NotFoundError(
-            "There is no such link, or none any more.", "Ask who sent it for another."
+            "There is no such link, or it was withdrawn.", "Ask the sender for another one."
         )
 
     def rate(self, id: str, vote: str, comment: str) -> None:
@@ -335,24 +335,24 @@ class ThreadStore:
     def rewrite(self, change: Change) -> list[tuple[str, str, str]]:
         """Replace answers of all people with a function's results.
 
-        The old text is erased from the file and its journal too.
+        The old text is also erased from the file and its journal.
 
         Args:
             change: Returns the part of a person's answer to keep. A withdrawn answer is not
-                repeated to whoever goes on with the conversation.
+                repeated when the conversation continues.
 
         Returns:
             The person, thread and id of each answer that has changed.
         """
-        last, found = 0, list[int]()
+        last, changed_rows = 0, list[int]()
         for row in self._every():
             last = row["number"]
-            found += [last] if _changed(row, change) else []
+            changed_rows += [last] if _changed(row, change) else []
         with self._opened() as database:
             database.execute("BEGIN IMMEDIATE")
             with database:
                 rows = database.execute(_ALL_TURNS, (last,)).fetchall()
-                for number in found:
+                for number in changed_rows:
                     rows += database.execute(f"{_EVERY} WHERE number = ?", (number,)).fetchall()
                 touched = [row for row in rows if _replaced(database, row, change)]
             self._scrub(database)
@@ -372,8 +372,8 @@ class ThreadStore:
     def expire(self, until: datetime, now: datetime) -> int:
         """Delete the threads that were last used before a moment, and return how many.
 
-        None is taken to be older than one that was used before it: an answer that was given while
-        the clock was set back is not old. One dated after ``now`` is kept, and tells nothing.
+        A thread counts as not older than any used before it, since one answered while the clock was
+        set back is not old. Threads dated after ``now`` are kept and ignored.
         """
         with self._opened() as database:
             with database:
@@ -383,7 +383,7 @@ class ThreadStore:
         return gone
 
     def _scrub(self, database: sqlite3.Connection) -> None:
-        """Leave no byte of what was deleted; the journal has what was there before."""
+        """Erase every byte of what was deleted, including from the journal."""
         if self._database is None or self.file == IN_MEMORY:
             return
         database.execute("VACUUM")
@@ -425,22 +425,22 @@ class ThreadStore:
 
 def _connected(place: Path) -> sqlite3.Connection:
     """Open a database, and make the tables of a new one."""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         database = sqlite3.connect(
             place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )
-        held.callback(database.close)
+        stack.callback(database.close)
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA foreign_keys = ON")
         database.execute("PRAGMA secure_delete = ON")
-        known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        found = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-        if known and found != [*_MARKS.values()]:
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+        if tables and marks != [*_MARKS.values()]:
             raise sqlite3.DatabaseError(_other(database))
         database.execute("PRAGMA journal_mode = PERSIST")
         database.execute("PRAGMA synchronous = NORMAL")
-        if known and not os.access(place, os.W_OK):  # a disk that can be read alone
-            held.pop_all()
+        if tables and not os.access(place, os.W_OK):  # a read-only disk
+            stack.pop_all()
             return database
         with database:
             database.execute("BEGIN IMMEDIATE")
@@ -452,7 +452,7 @@ def _connected(place: Path) -> sqlite3.Connection:
                 for name, value in _MARKS.items():
                     database.execute(f"PRAGMA {name} = {value}")
             database.execute(_LINKS)
-        held.pop_all()  # it was opened as it should be, and stays open
+        stack.pop_all()  # it was opened correctly, and stays open
     return database
 
 
@@ -466,23 +466,31 @@ def _stamp(moment: datetime) -> str:
 
 def _changed(row: sqlite3.Row, change: Change) -> dict[str, Any] | None:
     """Return the answer that replaces a turn's, or None if it stays unchanged."""
-    held = _answer(row)
-    made = dict(change(row["person"], held))
-    return None if made == held else made
+    before = _answer(row)
+    after = dict(change(row["person"], before))
+    return None if after == before else after
 
 
 def _replaced(database: sqlite3.Connection, row: sqlite3.Row, change: Change) -> bool:
     """Return whether a turn is another now, with its comment and the title that it gave."""
-    made = _changed(row, change)
-    if made is None:
+    changed_answer = _changed(row, change)
+    if changed_answer is None:
         return False
-    comment = made.pop("feedback", {}).get("comment", row["comment"])
-    packed, said = zlib.compress(json.dumps(made).encode()), made["answer"]
+    comment = changed_answer.pop("feedback", {}).get("comment", row["comment"])
+    packed, answer = zlib.compress(json.dumps(changed_answer).encode()), changed_answer["answer"]
     database.execute(
         "UPDATE turns SET question = ?, said = ?, comment = ?, answer = ? WHERE number = ?",
-        (made["question"], "" if said == NOTE else said, comment, packed, row["number"]),
+        (
+            changed_answer["question"],
+            "" if answer == NOTE else answer,
+            comment,
+            packed,
+            row["number"],
+        ),
     )
-    titles = [shortened(one, _TITLE_CHARS) for one in (made["question"], row["question"])]
+    titles = [
+        shortened(title, _TITLE_CHARS) for title in (changed_answer["question"], row["question"])
+    ]
     database.execute(
         "UPDATE threads SET title = ? WHERE title = ? AND id = ?", (*titles, row["thread"])
     )
@@ -490,17 +498,18 @@ def _replaced(database: sqlite3.Connection, row: sqlite3.Row, change: Change) ->
 
 
 def _other(database: sqlite3.Connection) -> str:
-    """Say what a file is that is not a file of conversations."""
-    named = "SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints'"
-    if database.execute(named).fetchone()[0]:
+    """Return what a file is instead of a file of conversations."""
+    query = "SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints'"
+    if database.execute(query).fetchone()[0]:
         return "it holds the checkpoints of LangGraph, which an earlier `lexloop chat` kept"
     return "it is another file, or of another version"
 
 
 def _make_room(journal: Path) -> None:
-    """Lengthen a journal that stays between changes; the caller alone may write there.
+    """Lengthen a journal that stays between changes. Only the caller may write there.
 
-    A change first keeps there what it replaces. On a full disk that takes room that is there.
+    A change first stores what it replaces there, which on a full disk needs room that exists
+    already.
     """
     with suppress(OSError), journal.open("ab") as file:
         file.write(bytes(max(0, _ROOM - file.tell())))
@@ -519,10 +528,10 @@ def _write(
     person: str,
     answer: Mapping[str, Any],
     tags: Sequence[str],
-    held: Thread | None,
+    thread: Thread | None,
 ) -> None:
-    """Write an answer and what its thread is by it; ``held`` is the thread before."""
-    collections = dict.fromkeys([*(held.collections if held else ()), *answer["collections"]])
+    """Write an answer and what its thread is by it; ``thread`` is the thread before."""
+    collections = dict.fromkeys([*(thread.collections if thread else ()), *answer["collections"]])
     database.execute(
         "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
         "updated = excluded.updated, collections = excluded.collections, tags = excluded.tags",
@@ -533,7 +542,7 @@ def _write(
             answer["at"],
             answer["at"],
             json.dumps([*collections]),
-            json.dumps(sorted({*(held.tags if held else ()), *tags})),
+            json.dumps(sorted({*(thread.tags if thread else ()), *tags})),
         ),
     )
     packed = zlib.compress(json.dumps(answer).encode())
@@ -544,8 +553,8 @@ def _write(
 
 
 def _thread(row: sqlite3.Row) -> Thread:
-    held = {**dict(row), "collections": tuple(json.loads(row["collections"]))}
-    return Thread(**{**held, "tags": tuple(json.loads(row["tags"]))})
+    fields = {**dict(row), "collections": tuple(json.loads(row["collections"]))}
+    return Thread(**{**fields, "tags": tuple(json.loads(row["tags"]))})
 
 
 def _answer(row: sqlite3.Row) -> dict[str, Any]:

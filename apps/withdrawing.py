@@ -1,4 +1,4 @@
-"""What is withdrawn of kept answers and opinions when a document is forgotten."""
+"""Withdrawal of stored answers and opinions when a document is forgotten."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -19,16 +19,17 @@ _EMPTY: dict[str, Any] = {
     **{"candidates": [], "graph_candidates": [], "reasoning": [], "steps": []},
     "verdict": {"head": "Removed", "words": [NOTE], "probability": None, "checked": []},
 }
-"""What an answer comes to that was withdrawn."""
+"""The fields of a withdrawn answer."""
 
 
 @dataclass
 class Traces:
-    """Tells what is of a document: by its name, and by words in a row that it has, too.
+    """Recognises what belongs to a document: by its name, and by sequences of its words.
 
     Args:
-        reads: Of a collection or corpus, whether the document may be among its own.
-        is_of: Of such and a document's name there, whether it is that document.
+        reads: Returns whether a collection or corpus may include the document.
+        is_of: Takes a collection or corpus and the name of a document in it. Returns whether it is
+            the document.
     """
 
     reads: Callable[[str], bool]
@@ -44,33 +45,33 @@ class Traces:
         self._runs.update(_runs(text))
 
     def quotes(self, text: str) -> bool:
-        """Return whether a text is one of the document's, or has words in a row of it."""
+        """Return whether a text is one of the document's, or has a sequence of its words."""
         return text in self._said or not self._runs.isdisjoint(_runs(text))
 
     def note(self, answer: Mapping[str, Any]) -> None:
-        """Learn what is of the document in a kept answer, and whether that quotes it."""
+        """Learn the document's texts in a stored answer, and whether it quotes them."""
         for item in _mappings(answer):
             if self._names(item, _usual(answer)):
                 for name in ("text", "quote"):
-                    if said := item.get(name):
-                        self.learn(said)
+                    if text := item.get(name):
+                        self.learn(text)
         if withdrawn(answer, self)["answer"] != answer["answer"]:
-            self._said.add(answer["answer"])  # it may quote others, too
+            self._said.add(answer["answer"])  # it may quote other documents as well
             self.answers.add(answer["id"])
 
     def pruned(self, value: Any, usual: str) -> Any:
         """Return JSON without what its lists have of the document: sources, and tries citing it."""
         if isinstance(value, Mapping):
-            return {name: self.pruned(one, usual) for name, one in value.items()}
+            return {name: self.pruned(item, usual) for name, item in value.items()}
         if not isinstance(value, list):
             return value
-        return [self.pruned(one, usual) for one in value if not self._is_source(one, usual)]
+        return [self.pruned(item, usual) for item in value if not self._is_source(item, usual)]
 
-    def _is_source(self, one: Any, usual: str) -> bool:
-        if not isinstance(one, Mapping):
+    def _is_source(self, item: Any, usual: str) -> bool:
+        if not isinstance(item, Mapping):
             return False
-        cited = [*(one.get("citations") or ()), *(one.get("near") or ())]
-        return any(self._names(item, usual) for item in (one, *cited))
+        cited = [*(item.get("citations") or ()), *(item.get("near") or ())]
+        return any(self._names(cited_item, usual) for cited_item in (item, *cited))
 
     def _names(self, item: Mapping[str, Any], usual: str) -> bool:
         document = item.get("document")
@@ -86,20 +87,24 @@ def withdrawn(answer: Mapping[str, Any], traces: Traces) -> Mapping[str, Any]:
     usual = _usual(answer)
     if not any(map(traces.reads, {usual, *answer["collections"]})):
         return answer
-    left: dict[str, Any] = traces.pruned(answer, usual)
-    if "inside" in left:
-        left["inside"] = [name for name in left["inside"] if not traces.is_of(usual, name)]
-    comment = left.get("feedback", {}).get("comment", "")
-    asked = answer["question"]
-    cites = any(left[name] != answer[name] for name in ("citations", "near"))
-    said = {name: value for name, value in left.items() if name not in ("feedback", "id")}
-    if cites or any(map(traces.quotes, _texts(said))):
-        asked = REMOVED if traces.quotes(asked) else asked
-        left = {name: _EMPTY.get(name, value) for name, value in left.items()}
-        left |= {"question": asked, "standalone": asked, "scores": dict.fromkeys(answer["scores"])}
+    rest: dict[str, Any] = traces.pruned(answer, usual)
+    if "inside" in rest:
+        rest["inside"] = [name for name in rest["inside"] if not traces.is_of(usual, name)]
+    comment = rest.get("feedback", {}).get("comment", "")
+    question = answer["question"]
+    cites = any(rest[name] != answer[name] for name in ("citations", "near"))
+    texts = {name: value for name, value in rest.items() if name not in ("feedback", "id")}
+    if cites or any(map(traces.quotes, _texts(texts))):
+        question = REMOVED if traces.quotes(question) else question
+        rest = {name: _EMPTY.get(name, value) for name, value in rest.items()}
+        rest |= {
+            "question": question,
+            "standalone": question,
+            "scores": dict.fromkeys(answer["scores"]),
+        }
     if traces.quotes(comment):
-        left["feedback"] = {**left["feedback"], "comment": REMOVED}
-    return left
+        rest["feedback"] = {**rest["feedback"], "comment": REMOVED}
+    return rest
 
 
 def without(opinion: dict[str, Any], traces: Traces) -> dict[str, Any] | None:
@@ -110,8 +115,8 @@ def without(opinion: dict[str, Any], traces: Traces) -> dict[str, Any] | None:
     if not any(map(traces.reads, usual.split(", "))):
         return opinion
     cited = traces.pruned(opinion["citations"], usual) != opinion["citations"]
-    said = (opinion[name] for name in ("answer", "question", "standalone", "comment"))
-    if cited or any(map(traces.quotes, said)):
+    texts = (opinion[name] for name in ("answer", "question", "standalone", "comment"))
+    if cited or any(map(traces.quotes, texts)):
         return None
     history = [turn for turn in opinion["history"] if not traces.quotes(turn["content"])]
     contexts = [text for text in opinion["contexts"] if not traces.quotes(text)]
@@ -120,8 +125,8 @@ def without(opinion: dict[str, Any], traces: Traces) -> dict[str, Any] | None:
 
 def _usual(answer: Mapping[str, Any]) -> str:
     """Return the collection of the sources that name none."""
-    asked = answer["collections"]
-    return str(asked[0] if len(asked) == 1 else answer["corpus"])
+    collections = answer["collections"]
+    return str(collections[0] if len(collections) == 1 else answer["corpus"])
 
 
 def _runs(text: str) -> Iterator[int]:
@@ -132,15 +137,15 @@ def _runs(text: str) -> Iterator[int]:
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, Mapping):
         yield value
-    for one in _inside(value):
-        yield from _mappings(one)
+    for item in _inside(value):
+        yield from _mappings(item)
 
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    for one in _inside(value):
-        yield from _texts(one)
+    for item in _inside(value):
+        yield from _texts(item)
 
 
 def _inside(value: Any) -> list[Any]:

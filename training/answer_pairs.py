@@ -1,7 +1,7 @@
-"""Questions beside statements that answer them, and that only look as if they did, of public sets.
+"""Questions with statements that answer them, and that only seem to, from public sets.
 
-``finetune.answers`` trains on them. What does not answer is what of the same document shares most
-with the question: so nothing is learned but whether it answers.
+``training.answers`` trains on them. The wrong statements are those of the same document that share
+most with the question, so that only answering is learned.
 """
 
 import random
@@ -28,7 +28,7 @@ _PARTS = range(6, 151)
 _COPY = 0.7
 """The share of words that makes one statement a copy of another."""
 _TITLED = 0.5
-"""The share of statements that stand behind the title of their document."""
+"""The share of statements that are preceded by the title of their document."""
 Row = dict[str, Any]
 
 
@@ -76,15 +76,21 @@ class Draw:
             "policyqa": self._policies(self.data / "policyqa" / "dev.jsonl"),
         }
         for name, asked in sets.items():
-            for one in asked:
-                yield from self._pairs_of(name, one)
+            for asked_item in asked:
+                yield from self._pairs_of(name, asked_item)
         yield from _rules(reader / "or_sharc_devtest")
 
     def _pairs_of(self, name: str, asked: _Asked) -> Iterator[Pair]:
         answers = [*dict.fromkeys(asked.answers)][: asked.most_answers]
-        others = [one for one in dict.fromkeys(asked.others) if one not in set(answers)]
+        others = [
+            statement for statement in dict.fromkeys(asked.others) if statement not in set(answers)
+        ]
         near = _nearest(asked.question, others, 2 * asked.most_others)
-        near = [one for one in near if not any(_is_copy(one, other) for other in answers)]
+        near = [
+            statement
+            for statement in near
+            if not any(_is_copy(statement, answer) for answer in answers)
+        ]
         for right, statements in ((True, answers), (False, near[: asked.most_others])):
             for statement in statements:
                 titled = self.chance.random() < _TITLED and asked.title
@@ -95,20 +101,20 @@ class Draw:
         """Articles of an encyclopaedia, with questions that nothing in them answers."""
         for article, rows in _by(read_rows(path), "article").items():
             contexts = dict.fromkeys(row["context"] for row in rows)
-            every = [one for context in contexts for one in _statements(context)]
+            every = [statement for context in contexts for statement in _statements(context)]
             for row in rows:
-                held = _holding(row["context"], row["answers"]) if row["answerable"] else []
-                if held or not row["answerable"]:
+                answering = _holding(row["context"], row["answers"]) if row["answerable"] else []
+                if answering or not row["answerable"]:
                     title = article.replace("_", " ")
-                    yield _Asked(row["question"], held, every, title, most_others=3)
+                    yield _Asked(row["question"], answering, every, title, most_others=3)
 
     def _marked(self, folder: Path, most_others: int = 2, most: int = 0) -> Iterator[_Asked]:
         """Passages whose answering sentences people marked."""
         rows = [*read_rows(folder / "pairs.jsonl")]
         for row in self.chance.sample(rows, most) if most else rows:
             title = "" if most else row["doc"].split(" / ")[0]
-            said = row.get("sents") or []
-            yield _Asked(row["q"], said, row["all_sentences"], title, most_others=most_others)
+            answering = row.get("sents") or []
+            yield _Asked(row["q"], answering, row["all_sentences"], title, most_others=most_others)
 
     def _regulations(self, path: Path) -> Iterator[_Asked]:
         """Sections whose headings ask, beside sentences of the other sections of their part."""
@@ -116,48 +122,53 @@ class Draw:
         names, count = sorted(parts), 0
         self.chance.shuffle(names)
         for rows in (parts[name] for name in names if len(parts[name]) in _PARTS):
-            said = {row["cite"]: _statements(row["pos"])[:40] for row in rows}
-            every = [one for row in rows for one in said[row["cite"]]]
+            statements_of = {row["cite"]: _statements(row["pos"])[:40] for row in rows}
+            every = [statement for row in rows for statement in statements_of[row["cite"]]]
             for row in self.chance.sample(rows, min(len(rows), _OF_A_PART)):
                 if _GENERAL.search(row["q"]):
                     continue
-                own = set(said[row["cite"]])
+                own = set(statements_of[row["cite"]])
                 title = row["part_title"].title() if row["part_title"] else ""
-                others = [one for one in every if one not in own]
+                others = [statement for statement in every if statement not in own]
                 yield _Asked(row["q"], [_beginning(row["pos"], _SECTION)], others, title)
                 count += 1
             if count > _REGULATIONS:
                 return
 
     def _dialogues(self, folder: Path) -> Iterator[_Asked]:
-        """What people ask of pages of an office, beside the other spans of the page."""
+        """Yield people's questions on pages of an office, with the other spans of the page."""
         spans: dict[str, list[str]] = {}
         for path in folder.glob("docs.jsonl"):
             for row in read_rows(path):
-                spans[row["doc"]] = [one for part in row["sections"] for one in part["spans"]]
+                spans[row["doc"]] = [span for part in row["sections"] for span in part["spans"]]
         for name, rows in _by(read_rows(folder / "pairs.jsonl"), "doc").items():
-            every = spans.get(name) or [one for row in rows for one in _statements(row["pos"])]
+            every = spans.get(name) or [
+                statement for row in rows for statement in _statements(row["pos"])
+            ]
             for row in rows:
                 alone = row.get("history") in ([], None, "None") or len(row["q"].split()) >= 7
                 if row.get("is_question") and alone and row["sents"]:
-                    others = [one for one in every if one not in row["sents"]]
-                    said = " ".join(row["sents"])[:_LONGEST]
-                    yield _Asked(row["q"], [said], others, row.get("title") or "")
+                    others = [span for span in every if span not in row["sents"]]
+                    answer = " ".join(row["sents"])[:_LONGEST]
+                    yield _Asked(row["q"], [answer], others, row.get("title") or "")
 
     def _replies(self, folder: Path) -> Iterator[_Asked]:
-        """Questions that offices answer on their pages, beside what the other replies say."""
+        """Yield questions that offices answer on their pages, with the other replies."""
         pages = self._pages_of_replies(folder)
         every = [
-            one for rows in pages.values() for row in rows for one in _statements(row["pos"])[:6]
+            statement
+            for rows in pages.values()
+            for row in rows
+            for statement in _statements(row["pos"])[:6]
         ]
         for rows in pages.values():
             for row in rows:
                 beside = (other for other in rows if other is not row)
-                others = [one for other in beside for one in _statements(other["pos"])]
+                others = [statement for other in beside for statement in _statements(other["pos"])]
                 if len(others) < _SHORTEST:
                     others += self.chance.sample(every, min(_OTHER_REPLIES, len(every)))
-                said = _beginning(row["pos"], _REPLY)
-                yield _Asked(row["q"], [said], others, row.get("title") or "")
+                answer = _beginning(row["pos"], _REPLY)
+                yield _Asked(row["q"], [answer], others, row.get("title") or "")
 
     def _pages_of_replies(self, folder: Path) -> dict[str, list[Row]]:
         return _by(read_rows(folder / "pairs.jsonl"), "doc")
@@ -178,11 +189,19 @@ class Draw:
         """Segments of privacy policies, with the sentence that people marked first."""
         for policy, rows in _by(read_rows(path), "policy").items():
             for row in self.chance.sample(rows, min(_OF_A_POLICY, len(rows))):
-                marked, said = row["answers"][0]["text"], _statements(row["context"])
-                held = [one for one in said if marked[:60] in one or one in marked][:1]
-                others = [one for one in said if one not in held and marked[:30] not in one]
-                if held:
-                    yield _Asked(row["question"], held, others, policy, most_others=1)
+                marked, statements = row["answers"][0]["text"], _statements(row["context"])
+                answering = [
+                    statement
+                    for statement in statements
+                    if marked[:60] in statement or statement in marked
+                ][:1]
+                others = [
+                    statement
+                    for statement in statements
+                    if statement not in answering and marked[:30] not in statement
+                ]
+                if answering:
+                    yield _Asked(row["question"], answering, others, policy, most_others=1)
 
 
 _REPLIES = ("va_gov_faq", "ada_gov_faq", "misc_us_gov_faq", "creativecommons_faq")
@@ -196,9 +215,9 @@ def _rules(folder: Path) -> Iterator[Pair]:
     rules = [row["text"] for row in read_rows(folder / "snippets.jsonl")]
     for row in rows:
         near = _nearest(row["question"], rules, 4, all_words=True)
-        other = next((one for one in near if one[:80] != row["pos"][:80]), None)
-        if other is not None:
-            yield Pair("sharc", False, row["question"], other[:_LONGEST])
+        nearest = next((text for text in near if text[:80] != row["pos"][:80]), None)
+        if nearest is not None:
+            yield Pair("sharc", False, row["question"], nearest[:_LONGEST])
 
 
 def _nearest(question: str, texts: Sequence[str], most: int, all_words: bool = False) -> list[str]:
@@ -214,24 +233,26 @@ def _nearest(question: str, texts: Sequence[str], most: int, all_words: bool = F
     return [texts[place] for place in np.argsort(-near)[:most].tolist()]
 
 
-def _is_copy(one: str, other: str) -> bool:
-    mine, theirs = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
-    return len(mine & theirs) > _COPY * min(len(theirs), len(mine) or 1)
+def _is_copy(statement: str, answer: str) -> bool:
+    words, answer_words = (set(re.findall(r"\w+", text.lower())) for text in (statement, answer))
+    return len(words & answer_words) > _COPY * min(len(answer_words), len(words) or 1)
 
 
 def _statements(text: str) -> list[str]:
-    return [one.strip() for one in _ENDS.split(text) if len(one.split()) >= _SHORTEST]
+    return [
+        statement.strip() for statement in _ENDS.split(text) if len(statement.split()) >= _SHORTEST
+    ]
 
 
 def _holding(text: str, answers: Sequence[Row]) -> list[str]:
-    """Return the statement that holds the first answer; none where an end falls into it."""
-    place, begin, found = answers[0]["answer_start"], 0, list[str]()
-    for one in _statements(text):
-        start = text.find(one, begin)
-        if start <= place < start + len(one):
-            found = [one]
+    """Return the statement with the first answer, or none if the answer crosses its end."""
+    place, begin, holding = answers[0]["answer_start"], 0, list[str]()
+    for statement in _statements(text):
+        start = text.find(statement, begin)
+        if start <= place < start + len(statement):
+            holding = [statement]
         begin = max(begin, start)
-    return found
+    return holding
 
 
 def _beginning(text: str, words: int) -> str:
@@ -239,7 +260,7 @@ def _beginning(text: str, words: int) -> str:
 
 
 def _by(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
+    groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        found[row[key]].append(row)
-    return found
+        groups[row[key]].append(row)
+    return groups

@@ -4,14 +4,14 @@
         [--public SETS] --negative data/negative.jsonl --out data/judges
 
 ``there`` is whether a question can be answered, ``found`` whether the best statement, which an
-answer quotes first, does. Every question that is answered is read twice: over all documents, and
+answer quotes first, answers it. Every answerable question is read twice: over all documents, and
 with its evidence taken out, where the nearest statements are plausible and wrong. So are those of
-questions that are not answered and of negative queries. SETS is the folder that
-``finetune.public_gold`` writes. Each set counts the same, and in it the questions that its
-documents answer three times what the others do: people mostly ask what their documents answer.
+unanswerable questions and of negative queries. SETS is the folder that ``training.public_gold``
+writes. Each set counts the same, and in it the questions that its documents answer count three
+times as much as the others, because people mostly ask what their documents answer.
 
-Printed are, by set, the shares of questions that would be refused and of answers that would pass,
-each by weights that were fitted on the other sets; and how reliable the probabilities are: AUROC,
+It prints, by set, the shares of questions that would be refused and of answers that would pass,
+by weights that were fitted on the other sets; and the reliability of the probabilities: AUROC,
 expected calibration error and the curve.
 """
 
@@ -59,7 +59,7 @@ Holds = Callable[[Quotable], bool]
 Truth = NDArray[np.bool_]
 _ANSWERED = "answerable"
 _USUAL = 0.75
-"""The share of questions that documents answer, where people ask them."""
+"""The share of people's questions that documents answer."""
 _TAKEN_OUT, _COUNTS = "evidence removed", 0.1
 """How much such a question counts beside one that a text never answered."""
 _PENALTY = 20.0
@@ -67,53 +67,55 @@ _SETTINGS = Settings(**{"loop.max_retries": 0})
 
 
 def main() -> None:
-    """Fit, write the weights and print what they do."""
+    """Fit, write the weights and print their effect."""
     parser = logistic.options(__doc__)
     parser.add_argument("--set", nargs=2, action="append", default=[], metavar=("GOLD", "DIR"))
     parser.add_argument("--public", type=Path, metavar="SETS")
     parser.add_argument("--negative", type=Path, required=True)
-    given = parser.parse_args()
-    sets = {Path(gold).stem: [(Path(gold), Path(docs))] for gold, docs in given.set}
-    if given.public is not None:
-        for folder in sorted(given.public.iterdir()):
-            sets[folder.name] = [(one, one.parent) for one in sorted(folder.glob(f"*/{GOLD}"))]
+    arguments = parser.parse_args()
+    sets = {Path(gold).stem: [(Path(gold), Path(docs))] for gold, docs in arguments.set}
+    if arguments.public is not None:
+        for folder in sorted(arguments.public.iterdir()):
+            sets[folder.name] = [
+                (gold_file, gold_file.parent) for gold_file in sorted(folder.glob(f"*/{GOLD}"))
+            ]
     if not sets:
         parser.error("there is nothing to fit on: give --set GOLD DIR or --public SETS")
-    negative = read_negative(given.negative)
+    negative = read_negative(arguments.negative)
     rows: list[FeatureRow] = []
     for name, collections in sets.items():
         for gold, docs in collections:
             rows += read_rows(name, gold, docs, negative if len(collections) == 1 else [])
     weights = {part: fit(of_part(rows, part)) for part in PARTS}
-    kept: dict[str, Any] = {
-        part: logistic.stored(found, AnswerabilityFeatures) for part, found in weights.items()
+    stored: dict[str, Any] = {
+        part: logistic.stored(fitted, AnswerabilityFeatures) for part, fitted in weights.items()
     }
-    logistic.ship(given.out / "answerable.json", kept)
+    logistic.ship(arguments.out / "answerable.json", stored)
     print(table(rows, *(probabilities(weights[part], rows) for part in PARTS)))
     if len(sets) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
-        others = {part: across(of_part(rows, part)) for part in PARTS}
-        print(table(rows, *others.values()))
+        held_out = {part: across(of_part(rows, part)) for part in PARTS}
+        print(table(rows, *held_out.values()))
         for part in PARTS:
-            print(f"\n{part}: {reliability(of_part(rows, part), others[part])}")
+            print(f"\n{part}: {reliability(of_part(rows, part), held_out[part])}")
 
 
 def of_part(rows: Rows, part: Part) -> Rows:
-    """Return the rows with the labels of a part; as they are read their label is ``found``.
+    """Return the rows with the labels of a part. When they are read, their label is ``found``.
 
-    Each set weighs as much as the others, and in it what documents answer has its usual share.
+    Each set has the same weight, and in it answerable questions have their usual share.
     """
-    whole = len(rows) / len({row.group for row in rows})
+    per_set = len(rows) / len({row.group for row in rows})
     counts = [_COUNTS if row.kind == _TAKEN_OUT else 1.0 for row in rows]
     sides: dict[tuple[str, bool], float] = defaultdict(float)
     for row, count in zip(rows, counts, strict=True):
         sides[row.group, row.kind == _ANSWERED] += count
     weighed: list[FeatureRow] = []
     for row, count in zip(rows, counts, strict=True):
-        answered = row.kind == _ANSWERED
-        share = _USUAL if answered else 1 - _USUAL
-        weight = share * whole * count / sides[row.group, answered]
-        label = answered if part == "there" else row.label
+        is_answered = row.kind == _ANSWERED
+        share = _USUAL if is_answered else 1 - _USUAL
+        weight = share * per_set * count / sides[row.group, is_answered]
+        label = is_answered if part == "there" else row.label
         weighed.append(replace(row, label=label, weight=weight))
     return weighed
 
@@ -121,8 +123,8 @@ def of_part(rows: Rows, part: Part) -> Rows:
 def fit(rows: Rows) -> Weights:
     """Fit a ridge-penalised logistic regression of the features, each divided by its deviation.
 
-    A feature for an answer has no weight below 0 and one against it none above: what few laws show
-    otherwise is chance.
+    Weights of features for an answer are not below 0, and of those against one not above: anything
+    else that a few laws show is chance.
     """
     deviation = logistic.feature_matrix(rows).std(axis=0)
     # a feature that is the same everywhere tells nothing, and must not be blown up
@@ -141,35 +143,35 @@ def across(rows: Rows) -> Floats:
 
 
 def table(rows: Rows, there: Floats, found: Floats) -> str:
-    """Return by set what is refused of questions and passes of answers, and how well it is told."""
+    """Return by set the refused questions and passed answers, with their AUROC."""
     least = LEAST[_SETTINGS.loop.care]
     refused = (there < least.there) | (found < least.given)
     passed = found >= least.passed
-    answered = np.array([row.kind == _ANSWERED for row in rows])
+    is_answered = np.array([row.kind == _ANSWERED for row in rows])
     right = labels_of(rows) > 0
     lines: list[list[object]] = []
     for name in dict.fromkeys(row.group for row in rows):
-        of = np.array([row.group == name for row in rows])
-        given = of & ~refused
-        lines.append([name, *_told(of & answered, of & ~answered, refused, there)])
-        lines[-1] += _told(given & right, given & ~right, passed, found)
+        of_set = np.array([row.group == name for row in rows])
+        kept = of_set & ~refused
+        lines.append([name, *_told(of_set & is_answered, of_set & ~is_answered, refused, there)])
+        lines[-1] += _told(kept & right, kept & ~right, passed, found)
     head = ("answered", "refused", "not", "refused", "AUROC")
-    then = ("right", "passed", "wrong", "passed", "AUROC")
-    return "\n".join(markdown_table(("set", *head, *then), lines))
+    answer_head = ("right", "passed", "wrong", "passed", "AUROC")
+    return "\n".join(markdown_table(("set", *head, *answer_head), lines))
 
 
-def _told(true: Truth, false: Truth, marked: Truth, said: Floats) -> list[object]:
+def _told(true: Truth, false: Truth, marked: Truth, scores: Floats) -> list[object]:
     """Return how many rows are true and are not, the share marked of either, and AUROC."""
     from sklearn.metrics import roc_auc_score
 
-    shares = [f"{marked[of].mean():.2f}" if of.any() else "" for of in (true, false)]
+    shares = [f"{marked[side].mean():.2f}" if side.any() else "" for side in (true, false)]
     both = true | false
-    auroc = f"{roc_auc_score(true[both], said[both]):.3f}" if true.any() and false.any() else ""
+    auroc = f"{roc_auc_score(true[both], scores[both]):.3f}" if true.any() and false.any() else ""
     return [true.sum(), shares[0], false.sum(), shares[1], auroc]
 
 
 def reliability(rows: Rows, said: Floats) -> str:
-    """Return AUROC, expected calibration error, and the curve of what was true by what was said.
+    """Return AUROC, expected calibration error, and the curve of truth by probability.
 
     Rows count as in the fit.
     """
@@ -184,7 +186,7 @@ def reliability(rows: Rows, said: Floats) -> str:
 
 
 class _FeatureReader:
-    """Stands where the generator does and reads the features instead of answering."""
+    """Takes the place of the generator, and reads the features instead of answering."""
 
     instructions = ""
 
@@ -202,9 +204,9 @@ class _FeatureReader:
         pointed: Pointed | None = None,
     ) -> Draft:
         """Note the features; the answer is the abstention."""
-        asked = query_of(question, self._sources)
-        if scored := score_quotables(asked, passages, self._sources):
-            self.features = read_features(asked, scored, self._sources)
+        query = query_of(question, self._sources)
+        if scored := score_quotables(query, passages, self._sources):
+            self.features = read_features(query, scored, self._sources)
             self.best = scored.quotables[int(scored.best.argmax())]
         return drafted(ABSTENTION)
 
@@ -230,10 +232,10 @@ def read_rows(name: str, gold: Path, docs: Path, negative: Sequence[Case]) -> li
         if case.out_of_scope:
             rows += _row((name, "out of scope"), case, collection)
             continue
-        held = evidence.to_take_out(case)
-        holds = partial(_lies_in, case.evidence) if case.evidence else partial(_is_of, held)
+        taken_out = evidence.to_take_out(case)
+        holds = partial(_lies_in, case.evidence) if case.evidence else partial(_is_of, taken_out)
         rows += _row((name, _ANSWERED), case, collection, holds)
-        rows += _row((name, _TAKEN_OUT), case, without(view, held))
+        rows += _row((name, _TAKEN_OUT), case, without(view, taken_out))
     for case in negative:
         rows += _row((name, "negative"), case, collection)
     return rows
@@ -255,19 +257,19 @@ def _is_of(ids: Collected[str], item: Quotable) -> bool:
 
 
 def _row(
-    of: tuple[str, str],
+    labels: tuple[str, str],
     case: Case,
     collection: Collection,
     holds: Holds = lambda _: False,
 ) -> list[FeatureRow]:
-    """The features of a question, none where it is refused before they are read."""
-    name, kind = of
+    """Return the features of a question, or none if it is refused before they are read."""
+    name, kind = labels
     reader = _FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
     ask_graph(collection, _SETTINGS, case, generator=reader)
     if reader.features is None or reader.best is None:
         return []
-    found = holds(reader.best)
-    return [FeatureRow(astuple(reader.features), found, name, kind, text=case.question)]
+    is_right = holds(reader.best)
+    return [FeatureRow(astuple(reader.features), is_right, name, kind, text=case.question)]
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 
     python -m training.answers DATA --out data/reader
 
-The reader's own output orders texts, and says of much that is only near that it answers. The second
-is three layers that read the states which the reader has after its ninth, for the first token
-alone, so that it costs next to nothing; they begin as the reader's last three. DATA holds the sets
-that ``finetune.answer_pairs`` draws from. The reader's own output stays as it is, byte for byte.
+The reader's own output orders texts, and is high for many texts that are near but do not answer.
+The second output is three layers that read the states after the reader's ninth layer, only for the
+first token, so it costs next to nothing. They start as the reader's last three. DATA has the sets
+that ``training.answer_pairs`` draws from. The reader's own output stays the same, byte for byte.
 
-Printed is, by set, AUROC of questions that were left out, by the reader's own layers, before, and
+It prints, by set, AUROC on questions that were left out: of the reader's own layers, before, and
 after each round.
 """
 
@@ -34,7 +34,7 @@ _LONGEST, _TOKENS = 160, 64
 """The most tokens of a pair, and of a pair that is trained on."""
 _ROUNDS, _BATCH, _CHUNK, _RATE, _WARM, _BALANCE = 2, 32, 16, 5e-5, 200, 0.75
 _LEFT_OUT = 20
-"""Of so many questions one is left out of the training."""
+"""One question in so many is left out of the training."""
 _LEAST = 1 << 12
 Floats = NDArray[np.float32]
 
@@ -44,11 +44,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    reader = bare(given.out / "model.onnx")
-    pairs = [*Draw(given.data).pairs()]
+    arguments = parser.parse_args()
+    reader = bare(arguments.out / "model.onnx")
+    pairs = [*Draw(arguments.data).pairs()]
     states = states_of(reader, pairs)
-    with replacing(given.out / "model.onnx") as file:
+    with replacing(arguments.out / "model.onnx") as file:
         file.write(joined(reader, trained(head_of(reader), pairs, states)))
 
 
@@ -57,15 +57,15 @@ def bare(path: Path) -> Any:
     import onnx
 
     model = onnx.load(path)
-    for held in (model.graph.node, model.graph.initializer, model.graph.output):
-        kept = [one for one in held if not _is_ours(one)]
-        del held[:]
-        held.extend(kept)
+    for nodes in (model.graph.node, model.graph.initializer, model.graph.output):
+        others = [node for node in nodes if not _is_ours(node)]
+        del nodes[:]
+        nodes.extend(others)
     return model
 
 
-def _is_ours(one: Any) -> bool:
-    return bool(one.name == ANSWERS or one.name.startswith(PREFIX))
+def _is_ours(node: Any) -> bool:
+    return bool(node.name == ANSWERS or node.name.startswith(PREFIX))
 
 
 def states_of(reader: Any, pairs: Sequence[Pair]) -> list[NDArray[np.float16]]:
@@ -74,14 +74,14 @@ def states_of(reader: Any, pairs: Sequence[Pair]) -> list[NDArray[np.float16]]:
     import onnxruntime
     from tokenizers import Tokenizer
 
-    told = onnx.ModelProto()
-    told.CopyFrom(reader)
-    told.graph.output.append(onnx.helper.make_tensor_value_info(_STATES, 1, None))
-    session = onnxruntime.InferenceSession(told.SerializeToString())
+    model = onnx.ModelProto()
+    model.CopyFrom(reader)
+    model.graph.output.append(onnx.helper.make_tensor_value_info(_STATES, 1, None))
+    session = onnxruntime.InferenceSession(model.SerializeToString())
     tokenizer = Tokenizer.from_file(str(genuine_folder() / TOKENIZER))
     tokenizer.enable_truncation(_LONGEST)
     tokenizer.no_padding()
-    found: list[NDArray[np.float16]] = []
+    all_states: list[NDArray[np.float16]] = []
     for pair in pairs:
         encoded = tokenizer.encode(pair.question, pair.statement)
         fed = {
@@ -91,14 +91,14 @@ def states_of(reader: Any, pairs: Sequence[Pair]) -> list[NDArray[np.float16]]:
         }
         arrays = {name: np.array([row], dtype=np.int64) for name, row in fed.items()}
         states = session.run([_STATES], arrays)[0][0] if len(encoded.ids) <= _TOKENS else []
-        found.append(np.asarray(states, dtype=np.float16).reshape(-1, _WIDTH))
-    return found
+        all_states.append(np.asarray(states, dtype=np.float16).reshape(-1, _WIDTH))
+    return all_states
 
 
 def head_of(reader: Any) -> Any:
-    """Return the layers behind the second output as a torch module, as the reader's own are.
+    """Return the layers behind the second output as a torch module, starting as the reader's own.
 
-    It takes states, shape (pairs, tokens, 384), and what is added to the attention of each token,
+    It takes states, shape (pairs, tokens, 384), and an offset for the attention of each token,
     shape (pairs, tokens), and returns a log-odd for each pair.
     """
     from torch import nn
@@ -106,7 +106,7 @@ def head_of(reader: Any) -> Any:
     weights = _weights(reader)
 
     class Layer(nn.Module):
-        """A layer of the reader, for the first token alone."""
+        """A layer of the reader, only for the first token."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
@@ -158,54 +158,56 @@ def _weights(reader: Any) -> dict[str, Floats]:
     """Return the reader's weights by their names, matrices as (inputs, outputs)."""
     from onnx.numpy_helper import to_array
 
-    held = {one.name: to_array(one) for one in reader.graph.initializer}
-    found = {
+    tensors = {tensor.name: to_array(tensor) for tensor in reader.graph.initializer}
+    weights = {
         name.removeprefix("bert."): value.astype(np.float32)
-        for name, value in held.items()
+        for name, value in tensors.items()
         if value.dtype == np.float32
     }
     for node in reader.graph.node:
         codes = node.input[1] if node.op_type == "MatMulInteger" else ""
         if codes:
             name = codes.removesuffix("_quantized")
-            whole = held[codes].astype(np.float32) - held[f"{name}_zero_point"].astype(np.float32)
+            matrix = tensors[codes].astype(np.float32) - tensors[f"{name}_zero_point"].astype(
+                np.float32
+            )
             at = node.output[0].partition("/MatMul_output")[0].removeprefix("/bert/")
             at = name.removeprefix("bert.").removesuffix(".weight") if ".weight" in name else at
-            found[f"{at.replace('/', '.')}.weight"] = whole * held[f"{name}_scale"]
-    return found
+            weights[f"{at.replace('/', '.')}.weight"] = matrix * tensors[f"{name}_scale"]
+    return weights
 
 
 def _linear(weights: Mapping[str, Floats], name: str) -> Any:
     import torch
 
     matrix = weights[f"{name}.weight"]
-    made = torch.nn.Linear(*matrix.shape)
-    made.weight.data = torch.tensor(matrix.T.copy())
-    made.bias.data = torch.tensor(weights[f"{name}.bias"].copy())
-    return made
+    layer = torch.nn.Linear(*matrix.shape)
+    layer.weight.data = torch.tensor(matrix.T.copy())
+    layer.bias.data = torch.tensor(weights[f"{name}.bias"].copy())
+    return layer
 
 
 def _norm(weights: Mapping[str, Floats], name: str) -> Any:
     import torch
 
-    made = torch.nn.LayerNorm(_WIDTH, eps=1e-12)
-    made.weight.data = torch.tensor(weights[f"{name}.weight"].copy())
-    made.bias.data = torch.tensor(weights[f"{name}.bias"].copy())
-    return made
+    layer = torch.nn.LayerNorm(_WIDTH, eps=1e-12)
+    layer.weight.data = torch.tensor(weights[f"{name}.weight"].copy())
+    layer.bias.data = torch.tensor(weights[f"{name}.bias"].copy())
+    return layer
 
 
 def trained(head: Any, pairs: Sequence[Pair], states: Sequence[NDArray[np.float16]]) -> Any:
-    """Return a head that was trained on the pairs of all questions but those left out."""
+    """Return a head trained on the pairs of all questions except those left out."""
     import torch
 
     torch.manual_seed(0)
-    short = np.array([len(one) > 0 for one in states])
+    short = np.array([len(state) > 0 for state in states])
     apart = np.array([zlib.crc32(pair.question.encode()) % _LEFT_OUT == 0 for pair in pairs])
-    training, kept = np.where(short & ~apart)[0], np.where(short & apart)[0]
+    training, held_out = np.where(short & ~apart)[0], np.where(short & apart)[0]
     labels = np.array([pair.answers for pair in pairs], dtype=np.float32)
     counts = _counts([pairs[place] for place in training])
     weights = dict(zip(training.tolist(), counts.tolist(), strict=True))
-    _tell("before", head, pairs, states, kept)
+    _tell("before", head, pairs, states, held_out)
     optimizer = torch.optim.AdamW(head.parameters(), lr=_RATE, weight_decay=0.01)
     steps, step = _ROUNDS * len(training) // _BATCH, 0
     rng = np.random.default_rng(0)
@@ -224,7 +226,7 @@ def trained(head: Any, pairs: Sequence[Pair], states: Sequence[NDArray[np.float1
             torch.nn.utils.clip_grad_norm_(head.parameters(), 1.0)
             optimizer.step()
             step += 1
-        _tell(f"round {number + 1}", head, pairs, states, kept)
+        _tell(f"round {number + 1}", head, pairs, states, held_out)
     return head.eval()
 
 
@@ -234,10 +236,10 @@ def _counts(pairs: Sequence[Pair]) -> Floats:
     answers = np.array([pair.answers for pair in pairs])
     counts = np.zeros(len(pairs), dtype=np.float32)
     for source in dict.fromkeys(sources.tolist()):
-        of = sources == source
+        of_source = sources == source
         for side in (False, True):
-            if (both := of & (answers == side)).any():
-                counts[both] = of.sum() ** _BALANCE / both.sum()
+            if (both := of_source & (answers == side)).any():
+                counts[both] = of_source.sum() ** _BALANCE / both.sum()
     return np.asarray(counts / counts.mean(), dtype=np.float32)
 
 
@@ -264,21 +266,23 @@ def _padded(rows: Sequence[NDArray[np.float16]]) -> tuple[Any, Any]:
     return torch.tensor(states), torch.tensor(added)
 
 
-def _tell(when: str, head: Any, pairs: Sequence[Pair], states: Sequence[Any], kept: Any) -> None:
+def _tell(
+    when: str, head: Any, pairs: Sequence[Pair], states: Sequence[Any], held_out: Any
+) -> None:
     import torch
     from sklearn.metrics import roc_auc_score
 
     head.eval()
     with torch.no_grad():
-        said = np.array([head(*_padded([states[place]])).item() for place in kept])
-    labels = np.array([pairs[place].answers for place in kept])
-    sources = np.array([pairs[place].source for place in kept])
-    told = []
+        scores = np.array([head(*_padded([states[place]])).item() for place in held_out])
+    labels = np.array([pairs[place].answers for place in held_out])
+    sources = np.array([pairs[place].source for place in held_out])
+    figures = []
     for source in dict.fromkeys(sources.tolist()):
-        of = sources == source
-        if 0 < labels[of].sum() < of.sum():
-            told.append(f"{source} {roc_auc_score(labels[of], said[of]):.3f}")
-    print(f"{when}: {', '.join(told)}", flush=True)
+        of_source = sources == source
+        if 0 < labels[of_source].sum() < of_source.sum():
+            figures.append(f"{source} {roc_auc_score(labels[of_source], scores[of_source]):.3f}")
+    print(f"{when}: {', '.join(figures)}", flush=True)
 
 
 def joined(reader: Any, head: Any) -> bytes:
@@ -322,15 +326,15 @@ def _with(reader: Any, graph: Any) -> bytes:
             make("Cast", [f"{name}.codes"], [wide], f"{wide}.cast", to=float_type)
         )
         model.graph.node.append(make("Mul", [wide, f"{name}.scales"], [name], f"{name}.whole"))
-    # a pair is read alone, so that no token is padding
+    # pairs are read one at a time, so no token is padding
     size, zero = f"{PREFIX}size", f"{PREFIX}zero"
     model.graph.node.append(make("Shape", ["input_ids"], [size], size))
     constant = from_array(np.zeros(1, dtype=np.float32))
     model.graph.node.append(make("ConstantOfShape", [size], [zero], zero, value=constant))
     renamed = {f"{PREFIX}states": _STATES, f"{PREFIX}added": zero, f"{PREFIX}answers": ANSWERS}
     for node in graph.node:
-        node.input[:] = [renamed.get(one, one) for one in node.input]
-        node.output[:] = [renamed.get(one, one) for one in node.output]
+        node.input[:] = [renamed.get(name, name) for name in node.input]
+        node.output[:] = [renamed.get(name, name) for name in node.output]
     model.graph.node.extend(graph.node)
     model.graph.output.append(onnx.helper.make_tensor_value_info(ANSWERS, float_type, [None]))
     onnx.checker.check_model(model)

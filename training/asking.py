@@ -1,10 +1,10 @@
-"""Learns the words of asking: those of questions that what answers them does without.
+"""Learns the words of asking: words of questions that their answers do without.
 
     python -m training.asking DATA --out data/asking.txt
 
-DATA is as for ``training.public_pairs``. A word of asking is said of anything: questions of
-most sets have it, on many documents. And it is missing in what answers many of them: "amount" in
-"the deposit is 900 euros". That no document has such a word says nothing.
+DATA is as for ``training.public_pairs``. A word of asking is used about anything: questions of most
+sets have it, on many documents. And the answers to many of them lack it: "amount" in "the deposit
+is 900 euros". That no document has such a word says nothing.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from lexloop_train.pairs import TrainingPair
 from training.public_pairs import divided, read_rows
 
 HELD = 0.65
-"""The share of the answers that have a word of their question, from which on it is of the subject:
+"""The share of answers that have a word of their question, from which on it belongs to the subject:
 "penalty" .87, "licence" .92, "tax" .92; "amount" .64, "time" .50, "say" .03."""
 _SETS, _DOCUMENTS, _FORMS = 5, 30, 3
 
@@ -28,11 +28,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    training, kept = divided(given.data)
-    told = [pair for pair in [*training, *kept] if pair.source != "conditionalqa"]
-    found = asking([*told, *bare_questions(given.data / "conditionalqa")])
-    write_text(given.out, "".join(f"{word}\n" for word in found))
+    arguments = parser.parse_args()
+    training, held_out = divided(arguments.data)
+    pairs = [pair for pair in [*training, *held_out] if pair.source != "conditionalqa"]
+    words = asking([*pairs, *bare_questions(arguments.data / "conditionalqa")])
+    write_text(arguments.out, "".join(f"{word}\n" for word in words))
 
 
 def bare_questions(folder: Path) -> Iterable[TrainingPair]:
@@ -47,23 +47,23 @@ def bare_questions(folder: Path) -> Iterable[TrainingPair]:
 
 def asking(pairs: Collection[TrainingPair]) -> list[str]:
     """Return the words of asking, in small letters and each form that questions have."""
-    asked, held, forms = Counter[str](), Counter[str](), Counter[str]()
+    in_questions, in_answers, forms = Counter[str](), Counter[str](), Counter[str]()
     by_set: dict[str, Counter[str]] = defaultdict(Counter)
     documents: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         answer = term_set(f"{pair.heading} {pair.text}")
         forms.update(set(words(pair.question)))
         for term in term_set(pair.question):
-            asked[term] += 1
-            held[term] += term in answer
+            in_questions[term] += 1
+            in_answers[term] += term in answer
             by_set[pair.source][term] += 1
             documents[term].add(pair.document)
     general = {
         term
-        for term, n in asked.items()
+        for term, n in in_questions.items()
         if len(documents[term]) >= _DOCUMENTS
         and sum(counts[term] >= _FORMS for counts in by_set.values()) >= _SETS
-        and held[term] < HELD * n
+        and in_answers[term] < HELD * n
     }
     return sorted(
         word

@@ -1,14 +1,14 @@
-"""Fit how likely what a cell shows is to answer its question, on contracts that lawyers marked.
+"""Fit the probability that a cell's quote answers its question, on contracts marked by lawyers.
 
     python -m training.cell --contracts CONTRACTS --out data/judges
 
-CONTRACTS holds ``documents`` and ``probes.jsonl``. Half of the documents, drawn at random, are what
-may be fitted on; `benchmarks/table.py` measures on the others. Two regressions: ``asked`` of
-questions alone, ``worded`` of those with model clauses: of the checklist for commercial contracts,
-where they ask for a category of the probes, and of the probes' own, where a checklist asks the same
-in other words. A row is the statement that a cell shows first: it is right if lawyers marked it, so
-clauses that look alike and do not answer are among the wrong ones, of contracts that answer as of
-those that do not. Printed is each row by weights that saw no row of its contract.
+CONTRACTS has ``documents`` and ``probes.jsonl``. A random half of the documents may be fitted on;
+`benchmarks/table.py` measures on the others. There are two regressions: ``asked`` for questions
+alone, and ``worded`` for those with model clauses, from the checklist for commercial contracts if
+it asks for a category of the probes, and the probes' own if a checklist asks the same in other
+words. A row is the first statement of a cell. It is right if lawyers marked it, so similar clauses
+that do not answer are among the wrong ones, from contracts that answer and from those that do not.
+It prints each row by weights that saw no row of its contract.
 """
 
 import json
@@ -58,26 +58,29 @@ def main() -> None:
     parser = logistic.options(__doc__)
     parser.add_argument("--contracts", type=Path, required=True)
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
-    given = parser.parse_args()
-    names, probes = halves(given.contracts)[0][: given.documents], read_probes(given.contracts)
-    rows = read_rows(given.contracts / "documents", names, probes)
-    weights, said = {}, []
-    for part, found in rows.items():
-        truth = logistic.labels_of(found) > 0
-        scores = logistic.cross_validated(found, PENALTY).mean(axis=0)
-        weights[part] = logistic.stored(logistic.fit(found, PENALTY), CellFeatures)
-        said += [[part, len(found), int(truth.sum()), *_figures(scores, truth)]]
-    logistic.ship(given.out / "cell.json", weights)
+    arguments = parser.parse_args()
+    names, probes = (
+        halves(arguments.contracts)[0][: arguments.documents],
+        read_probes(arguments.contracts),
+    )
+    rows = read_rows(arguments.contracts / "documents", names, probes)
+    weights, lines = {}, []
+    for part, part_rows in rows.items():
+        truth = logistic.labels_of(part_rows) > 0
+        scores = logistic.cross_validated(part_rows, PENALTY).mean(axis=0)
+        weights[part] = logistic.stored(logistic.fit(part_rows, PENALTY), CellFeatures)
+        lines += [[part, len(part_rows), int(truth.sum()), *_figures(scores, truth)]]
+    logistic.ship(arguments.out / "cell.json", weights)
     head = ("weights", "cells", "right", "AUROC", "calibration error", "best mark", "balanced")
-    print("\n".join(markdown_table(head, said)))
+    print("\n".join(markdown_table(head, lines)))
 
 
 def _figures(scores: logistic.Floats, truth: logistic.Truth) -> list[str]:
     from sklearn.metrics import roc_auc_score
 
     error, _ = logistic.calibration(scores, truth.astype(float))
-    found = (float(roc_auc_score(truth, scores)), error, *logistic.balanced(scores, truth))
-    return [f"{value:.3f}" for value in found]
+    figures = (float(roc_auc_score(truth, scores)), error, *logistic.balanced(scores, truth))
+    return [f"{value:.3f}" for value in figures]
 
 
 def halves(contracts: Path) -> tuple[list[str], list[str]]:
@@ -91,20 +94,26 @@ def halves(contracts: Path) -> tuple[list[str], list[str]]:
 def read_probes(contracts: Path) -> dict[tuple[str, str], Row]:
     """Return the probes known to be answered or not, by document and category."""
     lines = (contracts / "probes.jsonl").read_text(encoding="utf-8").splitlines()
-    found = map(json.loads, lines)
-    return {(o["document"], o["category"]): o for o in found if o["answerable"] is not None}
+    records = map(json.loads, lines)
+    return {
+        (record["document"], record["category"]): record
+        for record in records
+        if record["answerable"] is not None
+    }
 
 
 def cites(citations: Sequence[Citation], probe: Row) -> bool:
     """Return whether a quote holds words of the clause that lawyers marked."""
     spans: Sequence[tuple[int, int]] = probe["spans"]
     return any(
-        one["start"] < end and start < one["end"] for one in citations for start, end in spans
+        citation["start"] < end and start < citation["end"]
+        for citation in citations
+        for start, end in spans
     )
 
 
 def asked_of(probe: Mapping[str, Any]) -> Question:
-    """Return the question of a probe as it is asked of its document alone."""
+    """Return the question of a probe, as it is asked of its document."""
     return Question(id="probe", title=probe["category"], question=probe["bare_question"])
 
 
@@ -125,22 +134,24 @@ def read_rows(
 def _rows(
     asker: TableAsker, names: Sequence[str], probes: Mapping[tuple[str, str], Row], worded: bool
 ) -> Iterator[FeatureRow]:
-    listed = {CATEGORIES[one.id]: one for one in shipped_checklist("commercial").questions}
+    listed = {
+        CATEGORIES[question.id]: question for question in shipped_checklist("commercial").questions
+    }
     bare = {category: asked_of(probe) for (_, category), probe in probes.items()}
-    clauses = zip(bare, clauses_for([one.question for one in bare.values()]), strict=True)
-    like = {category: found for category, found in clauses if found}
+    clauses = zip(bare, clauses_for([question.question for question in bare.values()]), strict=True)
+    like = {category: clauses_of for category, clauses_of in clauses if clauses_of}
     for name in names:
         document = asker.of(name)
-        for (of, category), probe in probes.items():
-            if of != name or category not in listed:
+        for (document_name, category), probe in probes.items():
+            if document_name != name or category not in listed:
                 continue
-            asked = [listed[category] if worded else bare[category]]
+            questions = [listed[category] if worded else bare[category]]
             if worded and category in like:
-                asked.append(bare[category].model_copy(update={"like": like[category]}))
-            for one in asked:
-                found = document.found(one)
-                right = float(cites(found.quoted[:1], probe))
-                yield FeatureRow(astuple(found.features), right, name, category)
+                questions.append(bare[category].model_copy(update={"like": like[category]}))
+            for question in questions:
+                result = document.found(question)
+                right = float(cites(result.quoted[:1], probe))
+                yield FeatureRow(astuple(result.features), right, name, category)
 
 
 if __name__ == "__main__":

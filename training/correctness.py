@@ -3,10 +3,10 @@
     python -m training.correctness --recorded FILE --gold FILE --out data/judges
 
 A fractional logistic regression over the features of ``lexloop_eval.correctness`` (Papke and
-Wooldridge 1996): the logit of (score - 1) / 4, so that every value lies between 1 and 5. No feature
-may count against its direction. What contradicts a reference word by word, and what is said where
-nothing answers, is fitted after the rest and beside it: wrong near-copies, and refusals that are
-right in other words, would teach that overlap is worth nothing.
+Wooldridge 1996): the logit of (score - 1) / 4, so that every value is between 1 and 5. No feature
+may count against its direction. Contradictions of a reference word by word, and answers where
+there is none, are fitted afterwards and separately: wrong near-copies, and right refusals in other
+words, would teach that overlap is worth nothing.
 """
 
 import re
@@ -76,14 +76,14 @@ _VERB = re.compile(r"\b(must|may|can|is|are)\b(?! not\b)")
 
 
 def main() -> None:
-    """Fit, write the weights and print what they are worth, cross-validated."""
+    """Fit, write the weights and print their cross-validated scores."""
     parser = logistic.options(__doc__)
     parser.add_argument("--recorded", type=Path, required=True)
     parser.add_argument("--gold", type=Path, required=True)
-    given = parser.parse_args()
-    gold = read_cases(given.gold)
-    rows = read_rows([*read_recorded(given.recorded, gold), *altered(gold)])
-    logistic.ship(given.out / "correctness.json", as_json(fit(rows)))
+    arguments = parser.parse_args()
+    gold = read_cases(arguments.gold)
+    rows = read_rows([*read_recorded(arguments.recorded, gold), *altered(gold)])
+    logistic.ship(arguments.out / "correctness.json", as_json(fit(rows)))
     print(table(rows, held_out(rows)))
 
 
@@ -134,18 +134,20 @@ def read_recorded(path: Path, gold: Sequence[Case]) -> list[ScoredAnswer]:
     """
     by_id = {question.id: question for question in gold}
     rows = []
-    for found in read_jsonl(path, RecordedAnswer):
-        question = by_id.get(found.id)
+    for recorded in read_jsonl(path, RecordedAnswer):
+        question = by_id.get(recorded.id)
         if question is None or question.reference_answer is None:
             raise InputError(
-                f"{path}: the answer of run {found.run!r} has the id {found.id!r}, which is no "
-                "question with a reference answer in the gold file.",
+                f"{path}: the answer of run {recorded.run!r} has the id {recorded.id!r}, which "
+                "is not a question with a reference answer in the gold file.",
                 "Give the gold file that the answers were recorded for.",
             )
-        if found.absolute_correctness is not None:
-            texts = (question.question, found.answer, question.reference_answer)
+        if recorded.absolute_correctness is not None:
+            texts = (question.question, recorded.answer, question.reference_answer)
             rows.append(
-                ScoredAnswer(found.id, found.run, RECORDED, texts, found.absolute_correctness)
+                ScoredAnswer(
+                    recorded.id, recorded.run, RECORDED, texts, recorded.absolute_correctness
+                )
             )
     if not rows:
         raise InputError(f"{path}: no answer was judged.", "Give a file with 1 to 5 scores.")
@@ -153,22 +155,24 @@ def read_recorded(path: Path, gold: Sequence[Case]) -> list[ScoredAnswer]:
 
 
 def altered(gold: Sequence[Case]) -> list[ScoredAnswer]:
-    """Return what no system wrote but everybody knows the score of: the ends of the scale.
+    """Return answers that no system wrote but whose scores are known: the ends of the scale.
 
-    The reference itself is right. Another question's, an unrelated text, a turned yes, and an
-    abstention where there is an answer are wrong; so is an answer where there is none. Other
-    numbers, none where there should be some, or a negation more or less spoil an answer.
+    The reference itself is right. Another question's answer, an unrelated text, a reversed yes, and
+    an abstention if there is an answer are wrong, and so is an answer if there is none. Other
+    numbers, missing numbers, or a negation more or less spoil an answer.
     """
     rows: list[ScoredAnswer] = []
     for number, question in enumerate(gold):
         reference = question.reference_answer
         if not reference:
             continue
-        others = [gold[(number + apart) % len(gold)] for apart in _APART]
+        elsewhere_questions = [gold[(number + apart) % len(gold)] for apart in _APART]
         elsewhere = [
-            other.reference_answer
-            for other in others
-            if other.reference_answer and other.id != question.id and not other.out_of_scope
+            neighbour.reference_answer
+            for neighbour in elsewhere_questions
+            if neighbour.reference_answer
+            and neighbour.id != question.id
+            and not neighbour.out_of_scope
         ]
         answers = [
             ("itself", reference, 5.0),
@@ -195,9 +199,11 @@ def altered(gold: Sequence[Case]) -> list[ScoredAnswer]:
 def _silences(question: Case, answer: str, number: int) -> list[ScoredAnswer]:
     """The question as if nothing answered it: another silence is right, an answer is wrong."""
     silences = (ABSTENTION, *_SILENCES)
-    silence, other = (silences[(number + step) % len(silences)] for step in (0, 1))
+    silence, other_silence = (silences[(number + step) % len(silences)] for step in (0, 1))
     return [
-        ScoredAnswer(question.id, "", "rightly none", (question.question, other, silence), 5.0),
+        ScoredAnswer(
+            question.id, "", "rightly none", (question.question, other_silence, silence), 5.0
+        ),
         ScoredAnswer(question.id, "", "answer to none", (question.question, answer, silence), 1.0),
     ]
 
@@ -220,16 +226,18 @@ def read_rows(answers: Sequence[ScoredAnswer]) -> list[FeatureRow]:
     """Return the features of every answer; a run or a way of altering is a kind."""
     from lexloop.models.minilm import load_minilm
 
-    features = features_of([one.texts for one in answers], load_minilm().embed) if answers else []
+    features = (
+        features_of([answer.texts for answer in answers], load_minilm().embed) if answers else []
+    )
     return [
         FeatureRow(
-            astuple(found),
-            (one.score - LOWEST) / (HIGHEST - LOWEST),
-            one.id,
-            one.run or one.kind,
-            WEIGHTS[one.kind],
+            astuple(features_of_answer),
+            (answer.score - LOWEST) / (HIGHEST - LOWEST),
+            answer.id,
+            answer.run or answer.kind,
+            WEIGHTS[answer.kind],
         )
-        for one, found in zip(answers, features, strict=True)
+        for answer, features_of_answer in zip(answers, features, strict=True)
     ]
 
 
@@ -242,17 +250,17 @@ def fit(rows: Rows) -> GradeWeights:
     middle = np.average(features, axis=0, weights=counts)
     spread = np.sqrt(np.average((features - middle) ** 2, axis=0, weights=counts)) + 1e-9
     first = logistic.fit(early, _PENALTY, bounds=_bounds(late=False), spread=spread)
-    known = logistic.log_odds(first, late)
-    then = logistic.fit(late, _LATE_PENALTY, bounds=_bounds(late=True), known=known)
-    weights = tuple(map(sum, zip(first.weights, then.weights, strict=True)))
-    found = GradeWeights(first.intercept, weights, GOOD)
+    base = logistic.log_odds(first, late)
+    late_weights = logistic.fit(late, _LATE_PENALTY, bounds=_bounds(late=True), known=base)
+    weights = tuple(map(sum, zip(first.weights, late_weights.weights, strict=True)))
+    fitted = GradeWeights(first.intercept, weights, GOOD)
     share = float(np.mean(_on_five(logistic.labels_of(recorded)) >= GOOD))
-    good = np.quantile(_on_five(logistic.probabilities(found, recorded)), 1.0 - share)
-    return replace(found, good=float(np.clip(good, LOWEST + 0.01, HIGHEST - 0.01)))
+    good = np.quantile(_on_five(logistic.probabilities(fitted, recorded)), 1.0 - share)
+    return replace(fitted, good=float(np.clip(good, LOWEST + 0.01, HIGHEST - 0.01)))
 
 
 def _bounds(late: bool) -> list[tuple[float | None, float | None]]:
-    """No feature counts against its direction; those of the other time do not count at all."""
+    """Return bounds by direction, with zero for the features of the other fit."""
     return [
         (0.0, 0.0) if (name in _LATE) is not late else (0.0, None) if n < FOR else (None, 0.0)
         for n, name in enumerate(NAMES)
@@ -283,11 +291,11 @@ def held_out(rows: Rows, seeds: int = _SEEDS) -> Floats:
 
 
 def table(rows: Rows, found: Floats) -> str:
-    """Return mean score and share at or above 4 by run and kind, beside what they should be."""
-    wanted, lines = _on_five(logistic.labels_of(rows)), list[list[object]]()
-    for kind, of in logistic.kinds_of(rows):
-        means = (found[of], wanted[of], found[of] >= GOOD, wanted[of] >= GOOD)
-        lines.append([kind, of.sum(), *(f"{np.mean(values):.2f}" for values in means)])
+    """Return mean score and share at or above 4 by run and kind, with the right ones."""
+    right, lines = _on_five(logistic.labels_of(rows)), list[list[object]]()
+    for kind, in_kind in logistic.kinds_of(rows):
+        means = (found[in_kind], right[in_kind], found[in_kind] >= GOOD, right[in_kind] >= GOOD)
+        lines.append([kind, in_kind.sum(), *(f"{np.mean(values):.2f}" for values in means)])
     head = ("answers", "rows", "mean", "judge's", "share >= 4", "judge's")
     return "\n".join(markdown_table(head, lines))
 

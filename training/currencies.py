@@ -1,9 +1,9 @@
-"""Writes the names of currencies by which sums of money are known, from the Unicode CLDR.
+"""Writes the names of currencies that identify sums of money, from the Unicode CLDR.
 
     python -m training.currencies --out data/currencies.json
 
-They are the nouns of all currencies that were tender somewhere since 1900, in seven languages, and
-their codes of ISO 4217. It needs Babel, which carries the CLDR and comes with mkdocs.
+They are the nouns of all currencies that were legal tender somewhere since 1900, in seven
+languages, and their ISO 4217 codes. It needs Babel, which contains the CLDR and comes with mkdocs.
 """
 
 import argparse
@@ -18,18 +18,18 @@ from typing import Any
 from lexloop.core.files import write_text
 
 _LAST, _FIRST = ("en", "de", "nl"), ("fr", "es", "it", "pt")
-"""Languages in which the noun of a name stands last, and first."""
+"""Languages in which the noun of a name comes last, and first."""
 _NO_NOUNS = re.compile(r"n[ou]u?[eo]?[vw].+|anti.+|ancien|unit.*|super")
-"""What stands in a noun's place in names such as "nuevo sol"."""
+"""Words in a noun's place that are not nouns, in names such as "nuevo sol"."""
 
 
 def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     table = {"codes": sorted(codes()), "names": sorted(names(codes()))}
-    write_text(given.out, json.dumps(table, ensure_ascii=False, indent=0) + "\n")
+    write_text(arguments.out, json.dumps(table, ensure_ascii=False, indent=0) + "\n")
 
 
 def codes() -> set[str]:
@@ -47,14 +47,14 @@ def codes() -> set[str]:
 
 
 def names(known: set[str]) -> set[str]:
-    """Return the nouns of currencies in small letters.
+    """Return the nouns of currencies in lower case.
 
-    In English it is the last word of a name. In others it is sure where two currencies have it, or
-    where the name has two words: "Schweizer Franken".
+    In English it is the last word of a name. In other languages it is certain if two currencies
+    have it, or if the name has two words: "Schweizer Franken".
     """
     from babel import Locale
 
-    found: set[str] = set()
+    every_noun: set[str] = set()
     for language in (*_LAST, *_FIRST):
         locale, counts = Locale(language), Counter[str]()
         for code in known & locale.currencies.keys():
@@ -65,8 +65,8 @@ def names(known: set[str]) -> set[str]:
                 nouns[noun] = 2 if language == "en" or len(words) <= 2 else 1
             counts.update(nouns)
         sure = {noun for noun, n in counts.items() if n >= 2 and noun.isalpha()}
-        found |= {noun for noun in sure if not _NO_NOUNS.fullmatch(noun)}
-    return found
+        every_noun |= {noun for noun in sure if not _NO_NOUNS.fullmatch(noun)}
+    return every_noun
 
 
 def _plural(locale: Any, code: str) -> Iterable[str]:

@@ -1,9 +1,9 @@
-"""Fit the projection of token vectors to 128 dimensions, on words of the model's vocabulary alone.
+"""Fit the projection of token vectors to 128 dimensions, using only words of the vocabulary.
 
     python -m training.projection --out data/tokens/projection.npy
 
-The words stand in random order, 3, 10, 30 and 100 at a time, so that a token's state holds
-something of what is around it. The same versions of the libraries give the same directions.
+The words are in random order, in texts of 3, 10, 30 and 100, so that a token's state contains
+something of its context. The same versions of the libraries give the same directions.
 """
 
 import argparse
@@ -30,9 +30,9 @@ def main() -> None:
     options = parser.parse_args()
     model = load_minilm()
     words = usual_words(model.vocabulary())
-    projection, kept = fit(model.token_states(text) for text in word_texts(words, 0))
+    projection, share = fit(model.token_states(text) for text in word_texts(words, 0))
     save_array(options.out, projection.astype(np.float16))
-    print(f"{len(words)} words, {kept:.3f} of the square length in {CODED} dimensions")
+    print(f"{len(words)} words, {share:.3f} of the square length in {CODED} dimensions")
 
 
 def usual_words(vocabulary: Iterable[str]) -> list[str]:
@@ -41,7 +41,7 @@ def usual_words(vocabulary: Iterable[str]) -> list[str]:
 
 
 def word_texts(words: list[str], seed: int) -> Iterator[str]:
-    """Texts of so many words each, in an order drawn anew for each number of them."""
+    """Yield texts of so many words each, in a new random order for each number."""
     rng = np.random.default_rng(seed)
     for count in _AT_ONCE:
         order = rng.permutation(len(words)).tolist()
@@ -50,12 +50,12 @@ def word_texts(words: list[str], seed: int) -> Iterator[str]:
 
 
 def fit(states: Iterator[NDArray[np.float32]]) -> tuple[NDArray[np.float64], float]:
-    """The main directions of tokens, shape (width, CODED), and the share they keep.
+    """Return the main directions of tokens, shape (width, CODED), and their share of the length.
 
-    The mean stays in: cosines are taken of what is projected.
+    The mean is not removed, because cosines are taken of the projection.
 
     Args:
-        states: Tokens of one text after the other, shape (tokens, width).
+        states: The tokens of each text, shape (tokens, width).
     """
     total: NDArray[np.float64] | None = None
     for rows in states:

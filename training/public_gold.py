@@ -1,10 +1,10 @@
-"""The questions that the verdict is fitted on, of published sets, each with what answers it.
+"""The questions that the verdict is fitted on, from published sets, with their answers.
 
     python -m training.public_gold DATA --out SETS
 
-DATA holds the sets as ``../shared/data/README.md`` describes them. A set becomes a folder of
-collections: documents, and ``gold.jsonl`` with cases as ``lexloop eval`` takes them, out of scope
-where the documents do not answer. ``finetune.answerable`` is fitted on them.
+DATA has the sets that ``../shared/data/README.md`` describes. A set becomes a folder of
+collections: documents, and ``gold.jsonl`` with cases for ``lexloop eval``, out of scope if the
+documents do not answer. ``training.answerable`` is fitted on them.
 """
 
 import argparse
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Question:
-    """A question and what answers it: the document, where in its text, and the words."""
+    """A question and its answers: the document, the place in its text, and the words."""
 
     question: str
     answers: tuple[tuple[str, int, str], ...]
@@ -47,7 +47,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Texts:
-    """A collection: the texts of its documents by name, and what is asked of it."""
+    """A collection: the texts of its documents by name, and its questions."""
 
     name: str
     texts: dict[str, str]
@@ -59,93 +59,101 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
-    sets: dict[str, Iterable[Texts]] = {law: [law_texts(given.data / law)] for law in _LAWS}
-    sets["contracts"] = _contracts(given.data / "contracts")
-    sets["regulations"] = _regulations(given.data / "reader" / "cfr_questions")
-    sets["guides"] = _guides(given.data / "conditionalqa")
-    sets["articles"] = _articles(given.data / "squad2")
+    arguments = parser.parse_args()
+    sets: dict[str, Iterable[Texts]] = {law: [law_texts(arguments.data / law)] for law in _LAWS}
+    sets["contracts"] = _contracts(arguments.data / "contracts")
+    sets["regulations"] = _regulations(arguments.data / "reader" / "cfr_questions")
+    sets["guides"] = _guides(arguments.data / "conditionalqa")
+    sets["articles"] = _articles(arguments.data / "squad2")
     for name, collections in sets.items():
-        count = sum(write_gold(given.out / name / one.name, one) for one in collections)
+        count = sum(
+            write_gold(arguments.out / name / collection.name, collection)
+            for collection in collections
+        )
         print(f"{name}: {count}")
 
 
 def write_gold(folder: Path, collection: Texts) -> int:
-    """Write a collection, and return how many questions it has.
+    """Write a collection, and return its number of questions.
 
-    A question is left out whose answer the text, as it is read, does not have.
+    A question is left out if the text, as it is read, does not have its answer.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in collection.texts.items():
         write_text(folder / name, text)
-    read = {one.name: one.text for one in load_documents(folder)[0]}
+    texts = {document.name: document.text for document in load_documents(folder)[0]}
     lines: list[str] = []
-    for asked in collection.asked:
-        found = [(n, _place(read[n], at, said), len(said)) for n, at, said in asked.answers]
-        if all(start >= 0 for _, start, _ in found):
+    for question in collection.asked:
+        places = [
+            (name, _place(texts[name], at, words), len(words))
+            for name, at, words in question.answers
+        ]
+        if all(start >= 0 for _, start, _ in places):
             case = Case(
-                question=asked.question,
-                question_type="" if found else OUT_OF_SCOPE,
-                conversation_history=tuple(Said(role="user", content=t) for t in asked.history),
-                evidence=tuple(Span(document=n, start=at, end=at + far) for n, at, far in found),
+                question=question.question,
+                question_type="" if places else OUT_OF_SCOPE,
+                conversation_history=tuple(Said(role="user", content=t) for t in question.history),
+                evidence=tuple(
+                    Span(document=name, start=at, end=at + length) for name, at, length in places
+                ),
             )
             lines.append(case.model_dump_json(exclude_defaults=True))
     write_text(folder / GOLD, "".join(f"{line}\n" for line in lines))
     return len(lines)
 
 
-def _place(text: str, at: int, words: str) -> int:
-    """Return where words stand in a text as it is read, which may lack some lines; -1 nowhere."""
-    later = text.find(words, at)
+def _place(text: str, place_before: int, words: str) -> int:
+    """Return the place of words in a text as it is read, which may lack lines, or -1."""
+    later = text.find(words, place_before)
     return later if later >= 0 else text.rfind(words)
 
 
 def law_texts(folder: Path) -> Texts:
-    """A law's probes but those that ask by number; a turn is asked behind the first before it."""
+    """Return a law's probes except those by number. A turn follows the first one before it."""
     [path] = folder.glob("*.txt")
     text = path.read_text(encoding="utf-8")
     structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
     units = {unit.get("label", unit.get("article")): unit for unit in structure}
-    asked: list[Question] = []
+    questions: list[Question] = []
     for probe in _rows(folder / _PROBES):
         if probe["kind"] in _BY_NUMBER:
             continue
         spans: list[Row] = []
         if probe["kind"] != "not_there":
-            named = probe.get("gold") or [(probe["article"], probe["paragraph"])]
-            spans = [_unit(units, at) for at in [*named, *probe.get("also", [])]]
-        answers = tuple(_words(path.name, text, one["start"], one["end"]) for one in spans)
-        asked.append(Question(probe["question"], answers, (*probe["history"][:1],)))
-    return Texts("law", {path.name: text}, asked)
+            gold_units = probe.get("gold") or [(probe["article"], probe["paragraph"])]
+            spans = [_unit(units, label) for label in [*gold_units, *probe.get("also", [])]]
+        answers = tuple(_words(path.name, text, span["start"], span["end"]) for span in spans)
+        questions.append(Question(probe["question"], answers, (*probe["history"][:1],)))
+    return Texts("law", {path.name: text}, questions)
 
 
 def _words(name: str, text: str, start: int, end: int) -> tuple[str, int, str]:
     return name, start, text[start:end]
 
 
-def _unit(units: dict[Any, Row], at: Any) -> Row:
-    """Return the provision that a probe names: a label, or an article and a paragraph of it."""
-    found = units[at if isinstance(at, str) else at[0]]
-    if isinstance(at, str) or not at[1]:
-        return found
-    return next((part for part in found["paragraphs"] if part["n"] == at[1]), found)
+def _unit(units: dict[Any, Row], label: Any) -> Row:
+    """Return the provision that a probe names, by a label, or an article and a paragraph."""
+    unit = units[label if isinstance(label, str) else label[0]]
+    if isinstance(label, str) or not label[1]:
+        return unit
+    return next((part for part in unit["paragraphs"] if part["n"] == label[1]), unit)
 
 
 def _contracts(folder: Path) -> Iterator[Texts]:
-    """Contracts that are not very long, each asked alone for clauses that it has and has not."""
+    """Yield contracts that are not very long, with questions for clauses, present or not."""
     for name, rows in _some(_by(_rows(folder / _PROBES), "document"), _CONTRACTS, folder):
         text = (folder / "documents" / name).read_text(encoding="utf-8")
-        asked: list[Question] = []
+        questions: list[Question] = []
         for there in (True, False):
             kind = [row for row in rows if row["answerable"] is there]
             for row in _drawn(kind, _OF_A_CONTRACT):
                 answers = tuple(_words("contract.txt", text, *span) for span in row["spans"])
-                asked.append(Question(row["bare_question"], answers))
-        yield Texts(Path(name).stem, {"contract.txt": text}, asked)
+                questions.append(Question(row["bare_question"], answers))
+        yield Texts(Path(name).stem, {"contract.txt": text}, questions)
 
 
 def _regulations(folder: Path) -> Iterator[Texts]:
-    """Parts of regulations, their questions no longer headings; general ones are left out."""
+    """Yield parts of regulations whose headings are turned into questions, without general ones."""
     parts = _by(_rows(folder / "pairs.jsonl"), "doc")
     parts = {name: rows for name, rows in parts.items() if len(rows) in _SECTIONS}
     for name, rows in _some(parts, _PARTS):
@@ -153,32 +161,33 @@ def _regulations(folder: Path) -> Iterator[Texts]:
             row["said"] = row["pos"].replace("_", "").strip()
         text = "".join(f"§ {row['cite'].split()[-1]}\n{row['said']}\n" for row in rows)
         telling = [row for row in rows if not _GENERAL.search(row["q"])]
-        asked = [
+        questions = [
             Question(row["q"], (("law.txt", 0, row["said"]),))
             for row in _drawn(telling, _OF_A_PART)
         ]
-        yield Texts(re.sub(r"\W+", "-", name), {"law.txt": text}, asked)
+        yield Texts(re.sub(r"\W+", "-", name), {"law.txt": text}, questions)
 
 
 def _guides(folder: Path) -> Iterator[Texts]:
-    """Groups of pages of guidance, each question without the story of who asks."""
+    """Yield groups of pages of guidance, with questions without the person's story."""
     pages = _by(_rows(folder / "train_passages.jsonl"), "document_id")
     pages = {name: rows for name, rows in pages.items() if len(rows) >= _LEAST_PASSAGES}
     questions = _by(_rows(folder / "train.jsonl"), "document_id")
-    every = _some(pages, _GROUPS * _PAGES)
-    for number, group in enumerate(iter(lambda: dict(islice(every, _PAGES)), {})):
-        said = {
+    chosen = _some(pages, _GROUPS * _PAGES)
+    for number, group in enumerate(iter(lambda: dict(islice(chosen, _PAGES)), {})):
+        placed = {
             row["id"]: (f"{name}.txt", 0, _TAG.sub("", row["text"]).strip())
             for name, rows in group.items()
             for row in rows
         }
         texts = {
-            f"{name}.txt": "\n\n".join(said[row["id"]][2] for row in rows)
+            f"{name}.txt": "\n\n".join(placed[row["id"]][2] for row in rows)
             for name, rows in group.items()
         }
         asked = [
             Question(
-                row["question"], tuple(said[one] for one in row["relevant_ids"] if one in said)
+                row["question"],
+                tuple(placed[page_id] for page_id in row["relevant_ids"] if page_id in placed),
             )
             for name in group
             for row in questions.get(name, [])[:_OF_A_PAGE]
@@ -187,16 +196,16 @@ def _guides(folder: Path) -> Iterator[Texts]:
 
 
 def _articles(folder: Path) -> Iterator[Texts]:
-    """Encyclopaedia articles with questions of which half only look as if they were answered."""
+    """Yield encyclopaedia articles with questions, half of which only seem to be answered."""
     for name, rows in _by(_rows(folder / "dev.jsonl"), "article").items():
         text = "\n\n".join(dict.fromkeys(row["context"] for row in rows))
-        asked: list[Question] = []
+        questions: list[Question] = []
         for row in _drawn(rows, _OF_AN_ARTICLE):
             start = text.index(row["context"])
-            spans = [(start + one["answer_start"], one["text"]) for one in row["answers"]]
+            spans = [(start + answer["answer_start"], answer["text"]) for answer in row["answers"]]
             answers = tuple(("article.txt", *span) for span in spans) if row["answerable"] else ()
-            asked.append(Question(row["question"], answers))
-        yield Texts(name, {"article.txt": text}, asked)
+            questions.append(Question(row["question"], answers))
+        yield Texts(name, {"article.txt": text}, questions)
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -205,27 +214,27 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _by(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
+    groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        found[row[key]].append(row)
-    return found
+        groups[row[key]].append(row)
+    return groups
 
 
 def _some(
-    found: dict[str, list[Row]], count: int, folder: Path | None = None
+    groups: dict[str, list[Row]], count: int, folder: Path | None = None
 ) -> Iterator[tuple[str, list[Row]]]:
     """Yield some of the groups drawn at random; of a folder's, those whose text is not long."""
-    names = _drawn(sorted(found), len(found))
+    names = _drawn(sorted(groups), len(groups))
     if folder is not None:
         sizes = {path.name: path.stat().st_size for path in (folder / "documents").iterdir()}
         names = [name for name in names if sizes[name] <= _LONGEST]
     for name in names[:count]:
-        yield name, found[name]
+        yield name, groups[name]
 
 
-def _drawn(things: list[T], count: int) -> list[T]:
-    places = np.random.default_rng(0).permutation(len(things))[:count]
-    return [things[place] for place in places]
+def _drawn(items: list[T], count: int) -> list[T]:
+    places = np.random.default_rng(0).permutation(len(items))[:count]
+    return [items[place] for place in places]
 
 
 if __name__ == "__main__":

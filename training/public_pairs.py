@@ -2,9 +2,9 @@
 
     python -m training.public_pairs DATA --out PAIRS.jsonl
 
-DATA holds ``reader``, ``conditionalqa`` and ``policyqa`` as ``../shared/data/README.md`` describes
-them. Of the regulations a tenth of the parts is left out, of ConditionalQA a fifth of the guides
-and of Doc2Dial a tenth of the pages, by the SHA-256 of their names: those are measured on.
+DATA has ``reader``, ``conditionalqa`` and ``policyqa``, which ``../shared/data/README.md``
+describes. A tenth of the parts of the regulations, a fifth of ConditionalQA's guides and a tenth of
+Doc2Dial's pages are left out, by the SHA-256 of their names, for measuring.
 """
 
 import argparse
@@ -37,33 +37,33 @@ _FAQ = ("va_gov_faq", "ada_gov_faq", "misc_us_gov_faq", "creativecommons_faq")
 
 
 def main() -> None:
-    """Write the file, beside it what is kept, and print how many pairs each set has."""
+    """Write the file and the kept pairs, and print the number of pairs of each set."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    training, kept = divided(options.data)
+    training, held_out = divided(options.data)
     write_pairs(options.out, training)
-    write_pairs(options.out.with_suffix(".kept.jsonl"), kept)
+    write_pairs(options.out.with_suffix(".kept.jsonl"), held_out)
     for source, count in Counter(pair.source for pair in training).items():
         print(f"{source} ({LICENCES[source]}): {count}")
 
 
 def divided(data: Path) -> tuple[list[TrainingPair], list[TrainingPair]]:
-    """Return the pairs that are learned, and those of documents that are not."""
+    """Return the pairs to learn, and those of documents kept for measuring."""
     training: list[TrainingPair] = []
-    kept: list[TrainingPair] = []
+    held_out: list[TrainingPair] = []
     pairs = deduplicated([*_every_pair(data)])
     for source in LICENCES:
-        found = [pair for pair in pairs if pair.source == source]
-        learned, left = split(found, KEPT[source]) if source in KEPT else (found, [])
+        of_source = [pair for pair in pairs if pair.source == source]
+        learned, rest = split(of_source, KEPT[source]) if source in KEPT else (of_source, [])
         training += learned
-        kept += left
-    return training, kept
+        held_out += rest
+    return training, held_out
 
 
 def _every_pair(data: Path) -> Iterator[TrainingPair]:
-    """Yield the pairs of all sets, each text cut to where its answer begins."""
+    """Yield the pairs of all sets, each text starting near its answer."""
     rng = np.random.default_rng(0)
     yield from _regulations(data / "reader" / "cfr_questions", rng)
     yield from _guides(data / "conditionalqa", rng)
@@ -80,14 +80,15 @@ def _every_pair(data: Path) -> Iterator[TrainingPair]:
 
 
 def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
-    """Sections whose heading asks: general ones a few times only, in the first person more often.
+    """Yield sections whose heading is a question.
 
-    Of a third of the long ones a later part, so that answers do not always come first.
+    General ones come only a few times, more often in the first person. A third of the long ones
+    give a later part, so that answers do not always come first.
     """
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in read_rows(folder / "pairs.jsonl"):
-        asked[row["q"].lower()] += 1
-        often = asked[row["q"].lower()] > _OFTEN
+        counts[row["q"].lower()] += 1
+        often = counts[row["q"].lower()] > _OFTEN
         if often or row["lost_italics"] > 2 or (not row["first_person"] and rng.random() > _PLAIN):
             continue
         lines = [line for line in row["pos"].split("\n") if line.strip()]
@@ -102,14 +103,14 @@ def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPai
 def _guides(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     texts = {row["id"]: row["text"] for row in read_rows(folder / "train_passages.jsonl")}
     for row in read_rows(folder / "train.jsonl"):
-        found = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40]
-        if row["not_answerable"] or not found:
+        pages = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40]
+        if row["not_answerable"] or not pages:
             continue
         question = row["question"]
         if rng.random() > 0.6:
             question = f"{row['scenario']} {question}"
         heading = row["document_id"].replace("-", " ").capitalize()
-        text = found[int(rng.integers(len(found)))][:_MOST]
+        text = pages[int(rng.integers(len(pages)))][:_MOST]
         yield TrainingPair(question, text, heading, row["document_id"], "conditionalqa")
 
 
@@ -127,8 +128,8 @@ def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]
 
 def _rules(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     for row in read_rows(folder / "pairs.jsonl"):
-        told = row["scenario"] and rng.random() > 0.5
-        question = f"{row['scenario']} {row['question']}" if told else row["question"]
+        with_scenario = row["scenario"] and rng.random() > 0.5
+        question = f"{row['scenario']} {row['question']}" if with_scenario else row["question"]
         yield TrainingPair(question, row["pos"][:_MOST], "", row["doc"].rsplit("/", 1)[0], "sharc")
 
 

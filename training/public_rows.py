@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Source:
-    """A question, its document, and the texts of which some sentences answer."""
+    """A question, its document, and texts with some sentences that answer it."""
 
     question: str
     document: str
@@ -53,9 +53,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    made = {"answers": _answers(options.data), "rewrites": _rewrites(options.data)}
-    for name, (training, kept) in made.items():
-        for file, rows in ((name, training), (f"{name}.kept", kept)):
+    divided = {"answers": _answers(options.data), "rewrites": _rewrites(options.data)}
+    for name, (training, held_out) in divided.items():
+        for file, rows in ((name, training), (f"{name}.kept", held_out)):
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             write_text(options.out / f"{file}.jsonl", text)
             print(f"{file}: {len(rows)}")
@@ -67,10 +67,10 @@ def is_kept(document: str) -> bool:
 
 
 def _divided(rows: Sequence[tuple[str, Row]]) -> tuple[list[Row], list[Row]]:
-    """Return the rows to train on, and up to a number of those of kept documents, spread evenly."""
+    """Return the rows to train on, and some of those of kept documents, evenly spread."""
     training = [row for document, row in rows if not is_kept(document)]
-    kept = [row for document, row in rows if is_kept(document)]
-    return training, kept[:: -(-len(kept) // _MEASURED) or 1]
+    held_out = [row for document, row in rows if is_kept(document)]
+    return training, held_out[:: -(-len(held_out) // _MEASURED) or 1]
 
 
 def _answers(data: Path) -> tuple[list[Row], list[Row]]:
@@ -92,44 +92,44 @@ def _rows_of(sources: Sequence[_Source], rng: np.random.Generator) -> list[tuple
     beside: dict[str, list[str]] = defaultdict(list)
     for source in sources:
         beside[source.document] += source.texts
-    found: list[tuple[str, Row]] = []
+    rows: list[tuple[str, Row]] = []
     for place in rng.permutation(len(sources)):
         source = sources[place]
         same = [text for text in dict.fromkeys(beside[source.document]) if text not in source.texts]
         strange = [sources[n].texts[0] for n in rng.integers(len(sources), size=_OTHERS)]
-        others = [*(same[n] for n in rng.permutation(len(same))), *strange][:_OTHERS]
-        if row := _row(source, [text[:_MOST] for text in others], rng):
-            found.append((source.document, row))
-        if len(found) == _OF_EACH_SET:
+        distractors = [*(same[n] for n in rng.permutation(len(same))), *strange][:_OTHERS]
+        if row := _row(source, [text[:_MOST] for text in distractors], rng):
+            rows.append((source.document, row))
+        if len(rows) == _OF_EACH_SET:
             break
-    return found
+    return rows
 
 
-def _row(source: _Source, others: Sequence[str], rng: np.random.Generator) -> Row | None:
-    """Return a question with its texts among others; None where no sentence of them answers."""
+def _row(source: _Source, distractors: Sequence[str], rng: np.random.Generator) -> Row | None:
+    """Return a question with its texts among others, or None if no sentence of them answers."""
     pairs = zip(source.texts, source.answers, strict=True)
-    told = [found for found in (_cut(*pair) for pair in pairs) if found]
+    cut = [part for part in (_cut(*pair) for pair in pairs) if part]
     answered = rng.random() < _ANSWERED
-    if not told:
+    if not cut:
         return None
-    passages = [text for text, _ in told] if answered else []
-    order = rng.permutation(len(passages) + len(others))
-    shown = [[*passages, *others][place] for place in order]
-    said = [
+    passages = [text for text, _ in cut] if answered else []
+    order = rng.permutation(len(passages) + len(distractors))
+    shown = [[*passages, *distractors][place] for place in order]
+    statements = [
         f"{sentence.rstrip(' .;:,')} [{shown.index(text) + 1}]."
-        for text, sentences in told
+        for text, sentences in cut
         if answered
         for sentence in sentences
     ]
     return {
         "question": source.question,
         "passages": shown,
-        "answer": " ".join(said) or ABSTENTION,
+        "answer": " ".join(statements) or ABSTENTION,
     }
 
 
 def _cut(text: str, answers: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Return some sentences of a text, and those of them that hold what answers."""
+    """Return some sentences of a text, and those that contain the answer."""
     places = [(start, start + len(words)) for words in answers if (start := text.find(words)) >= 0]
     spans = list(sentence_spans(text))
     hits = [
@@ -167,10 +167,10 @@ def _regulations(folder: Path) -> Iterator[_Source]:
 def _guides(folder: Path) -> Iterator[_Source]:
     texts = {row["id"]: row["text"] for row in read_rows(folder / "train_passages.jsonl")}
     for row in read_rows(folder / "train.jsonl"):
-        found = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40][:3]
-        if found and not row["not_answerable"]:
-            asked = f"{row['scenario']} {row['question']}"
-            yield _Source(asked, row["document_id"], found, [[text] for text in found])
+        pages = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40][:3]
+        if pages and not row["not_answerable"]:
+            question = f"{row['scenario']} {row['question']}"
+            yield _Source(question, row["document_id"], pages, [[text] for text in pages])
 
 
 def _policies(folder: Path) -> Iterator[_Source]:
@@ -193,24 +193,24 @@ def _rewrites(data: Path) -> tuple[list[Row], list[Row]]:
 def _written_out(rows: Iterable[Row], conversation: str) -> Iterator[tuple[str, Row]]:
     for row in rows:
         if row["history"]:
-            told = turns(row["history"], answers=conversation == "dialog")[-_TURNS:]
+            earlier = turns(row["history"], answers=conversation == "dialog")[-_TURNS:]
             yield (
                 row[conversation],
-                {"question": row["q"], "history": told, "answer": row["standalone"]},
+                {"question": row["q"], "history": earlier, "answer": row["standalone"]},
             )
 
 
 def turns(history: Sequence[str], answers: bool) -> list[Turn]:
-    """Return a history as the product keeps it.
+    """Return a history in the product's form.
 
-    With ``answers`` its first entry names a subject, the second a part of it, which is left out,
-    and then questions and answers take turns; else every entry is the user's.
+    With ``answers``, its first entry names a subject, the second a part of it, which is left out,
+    and then questions and answers alternate. Otherwise every entry is the user's.
     """
-    told = [history[0], *history[2:]] if answers else [*history]
-    asks = [not answers or n == 0 or n % 2 == 1 for n in range(len(told))]
+    entries = [history[0], *history[2:]] if answers else [*history]
+    asks = [not answers or n == 0 or n % 2 == 1 for n in range(len(entries))]
     return [
-        {"role": "user" if asking else "assistant", "content": said}
-        for asking, said in zip(asks, told, strict=True)
+        {"role": "user" if asking else "assistant", "content": content}
+        for asking, content in zip(asks, entries, strict=True)
     ]
 
 

@@ -3,9 +3,9 @@
     python -m training.refusal --set QUESTIONS.jsonl DIR [--set ...]
         [--asked QUESTIONS.jsonl ...] --beside QUESTIONS.jsonl [...] --out data/refusal
 
-A set are questions and the documents that answer them; ``--asked`` are questions on other laws and
-policies, ``--beside`` questions on anything else. With them go the examples of data/refusal and the
-negative queries. What is shown is cross-validated by question.
+A set is questions and the documents that answer them. ``--asked`` are questions on other laws and
+policies, ``--beside`` questions on anything else. The examples of data/refusal and the negative
+queries are added. The printed figures are cross-validated by question.
 """
 
 import json
@@ -32,16 +32,16 @@ PENALTY, MOST = 1 / 3, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}
 """The share of the questions on laws that each model may refuse."""
 ASSUMED = 0.3
-"""The closeness of questions whose documents are not at hand: that of everyday words."""
+"""The closeness of questions without documents at hand: that of everyday words."""
 _COUNTS = {"jailbreak": 5.0, "nsfw": 5.0, "irrelevant": 4.0, "example": 6.0}
-"""The weight of a question of each kind, where it is not 1."""
+"""The weight of a question of each kind, if it is not 1."""
 _ELSEWHERE = ("irrelevant", "beside")
 Fitted = tuple[dict[str, Any], list[list[object]]]
 
 
 @dataclass(frozen=True)
 class AskedText:
-    """A question, and the highest cosine with each of the folders that it is asked of."""
+    """A question, and the highest cosine with each folder that it is asked of."""
 
     kind: str
     text: str
@@ -49,18 +49,20 @@ class AskedText:
 
 
 def main() -> None:
-    """Fit, write the weights and print what they do."""
+    """Fit, write the weights and print their effect."""
     parser = logistic.options(__doc__)
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("FILE", "DIR"))
     parser.add_argument("--asked", nargs="*", type=Path, default=[])
     parser.add_argument("--beside", nargs="+", type=Path, required=True)
-    given = parser.parse_args()
-    texts = read_texts([(Path(f), Path(d)) for f, d in given.set], given.asked, given.beside)
-    orders, said = fit_orders(texts)
+    arguments = parser.parse_args()
+    texts = read_texts(
+        [(Path(f), Path(d)) for f, d in arguments.set], arguments.asked, arguments.beside
+    )
+    orders, lines = fit_orders(texts)
     elsewhere, more = fit_elsewhere(texts)
     weights = {"orders": orders, "elsewhere": elsewhere}
-    logistic.ship(given.out / "weights.json", weights, indent=None)
-    print("\n".join(markdown_table(("model", "kind", "questions", "refused"), [*said, *more])))
+    logistic.ship(arguments.out / "weights.json", weights, indent=None)
+    print("\n".join(markdown_table(("model", "kind", "questions", "refused"), [*lines, *more])))
 
 
 def read_texts(
@@ -69,54 +71,56 @@ def read_texts(
     """Return all questions, held against the documents that answer them or, beside, all."""
     data = Path(str(resources.files("lexloop.data")))
     negative = [*_lines(data / "refusal" / "examples.jsonl"), *_lines(data / "negative.jsonl")]
-    found = [
+    texts = [
         AskedText("example" if line["kind"] == "asked" else line["kind"], line["query"])
         for line in negative
     ]
-    found += [AskedText("asked", text) for file in asked for text in _questions(file)]
-    found += [AskedText("beside", text) for file in beside for text in _questions(file)]
+    texts += [AskedText("asked", text) for file in asked for text in _questions(file)]
+    texts += [AskedText("beside", text) for file in beside for text in _questions(file)]
     for file, folder in sets:
         view = indexed(folder, Settings()).seen_by(Filters.of(Settings()))
 
         def closest(text: str, search: Any = view.search_vector) -> float:
             return max((hit.score for hit in search([text], 1)[0]), default=0.0)
 
-        found = [
-            replace(one, closeness=(*one.closeness, closest(one.text)))
-            if one.kind in _ELSEWHERE
-            else one
-            for one in found
+        texts = [
+            replace(text, closeness=(*text.closeness, closest(text.text)))
+            if text.kind in _ELSEWHERE
+            else text
+            for text in texts
         ]
-        found += [AskedText("asked", text, (closest(text),)) for text in _questions(file)]
-    return found
+        texts += [AskedText("asked", text, (closest(text),)) for text in _questions(file)]
+    return texts
 
 
 def fit_orders(texts: Sequence[AskedText]) -> Fitted:
-    """Return the model of orders to the assistant, and rows on what it refuses."""
-    told = [one for one in texts if one.kind not in _ELSEWHERE]
+    """Return the model of orders to the assistant, and table rows of its refusals."""
+    used = [text for text in texts if text.kind not in _ELSEWHERE]
     features = [
-        order_features(one.text, vector) for one, vector in zip(told, _vectors(told), strict=True)
+        order_features(text.text, vector) for text, vector in zip(used, _vectors(used), strict=True)
     ]
-    return _fit("orders", told, features, ("jailbreak", "nsfw"))
+    return _fit("orders", used, features, ("jailbreak", "nsfw"))
 
 
 def fit_elsewhere(texts: Sequence[AskedText]) -> Fitted:
-    """Return the model of other subjects, and rows on what it refuses.
+    """Return the model of other subjects, and table rows of its refusals.
 
     A question is a row for each folder that it is asked of.
     """
     about = ("asked", "example")
-    told = [
+    used = [
         AskedText(
-            "assumed" if one.kind in about and not one.closeness else one.kind, one.text, (near,)
+            "assumed" if text.kind in about and not text.closeness else text.kind,
+            text.text,
+            (near,),
         )
-        for one in texts
-        for near in one.closeness or (ASSUMED,)
-        if one.kind in (*about, *_ELSEWHERE)
+        for text in texts
+        for near in text.closeness or (ASSUMED,)
+        if text.kind in (*about, *_ELSEWHERE)
     ]
-    pairs = zip(told, _vectors(told), strict=True)
-    features = [subject_features(vector, one.closeness[0]) for one, vector in pairs]
-    return _fit("elsewhere", told, features, _ELSEWHERE)
+    pairs = zip(used, _vectors(used), strict=True)
+    features = [subject_features(vector, text.closeness[0]) for text, vector in pairs]
+    return _fit("elsewhere", used, features, _ELSEWHERE)
 
 
 def _fit(
@@ -124,19 +128,20 @@ def _fit(
 ) -> Fitted:
     rows = [
         FeatureRow(
-            tuple(values), one.kind in against, one.text, one.kind, _COUNTS.get(one.kind, 1.0)
+            tuple(values), text.kind in against, text.text, text.kind, _COUNTS.get(text.kind, 1.0)
         )
-        for one, values in zip(texts, features, strict=True)
+        for text, values in zip(texts, features, strict=True)
     ]
     scores = logistic.out_of_fold(rows, _learn, logistic.stratified_folds(rows, 0))
     kinds = dict(logistic.kinds_of(rows))
     bar = float(np.quantile(scores[kinds["asked"]], 1 - REFUSED[name]))
-    said: list[list[object]] = [
-        [name, kind, of.sum(), f"{np.mean(scores[of] > bar):.3f}"] for kind, of in kinds.items()
+    lines: list[list[object]] = [
+        [name, kind, in_kind.sum(), f"{np.mean(scores[in_kind] > bar):.3f}"]
+        for kind, in_kind in kinds.items()
     ]
-    found = logistic.fit(rows, PENALTY)
-    weights = [round(value, 3) for value in found.weights]
-    return {"intercept": round(found.intercept - bar, 3), "weights": weights}, said
+    fitted = logistic.fit(rows, PENALTY)
+    weights = [round(value, 3) for value in fitted.weights]
+    return {"intercept": round(fitted.intercept - bar, 3), "weights": weights}, lines
 
 
 def _learn(rows: Rows) -> Any:
@@ -144,21 +149,23 @@ def _learn(rows: Rows) -> Any:
 
 
 def _vectors(texts: Sequence[AskedText]) -> Vectors:
-    distinct = list(dict.fromkeys(one.text for one in texts))
+    distinct = list(dict.fromkeys(text.text for text in texts))
     embed = load_shipped().embed
-    made = [vector for i in range(0, len(distinct), 64) for vector in embed(distinct[i : i + 64])]
-    known = dict(zip(distinct, made, strict=True))
-    return np.stack([known[one.text] for one in texts])
+    vectors = [
+        vector for i in range(0, len(distinct), 64) for vector in embed(distinct[i : i + 64])
+    ]
+    vector_of = dict(zip(distinct, vectors, strict=True))
+    return np.stack([vector_of[text.text] for text in texts])
 
 
 def _questions(file: Path) -> list[str]:
     """Of a file's questions that its documents answer at most ``MOST``, evenly spread."""
-    found = {
+    questions = {
         line["question"]: None
         for line in _lines(file)
         if line.get("question_type") != "out of scope" and line.get("kind") != "not_there"
     }
-    return list(found)[:: -(-len(found) // MOST) or 1]
+    return list(questions)[:: -(-len(questions) // MOST) or 1]
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:

@@ -3,11 +3,11 @@
     python -m training.triad --wice FILE --out data/judges
     python -m training.triad --set GOLD.jsonl DIR [--set ...] --out data/judges
 
-``--wice`` fits groundedness: claims that people labelled supported are told from the rest.
-``--set`` fits the relevance of answers and of passages: right pairs with questions are told from
-wrong ones, the hardest wrong ones from the same documents. Prints, cross-validated by claim or by
-question, what a fit is worth, and for each score the mark that ``--failed`` of the right pairs miss
-beside the one of best balanced accuracy.
+``--wice`` fits groundedness: claims that people labelled supported against the rest.
+``--set`` fits the relevance of answers and of passages: right pairs with questions against wrong
+ones, the hardest wrong ones from the same documents. It prints, cross-validated by claim or by
+question, the scores of a fit, and for each score the mark that ``--failed`` of the right pairs
+miss, with the one of best balanced accuracy.
 """
 
 import itertools
@@ -68,7 +68,7 @@ Part = Literal["answer", "context", "groundedness"]
 """The score that a pair is for; of groundedness the score itself is the one feature."""
 _FEATURES: dict[Part, type[Any]] = {"answer": AnswerFeatures, "context": ContextFeatures}
 _SETTINGS = Settings(**{"loop.max_retries": 0, "loop.evaluator": "none"})
-_SAME = 0.9  # questions this much alike may well have the same answer
+_SAME = 0.9  # questions this similar may have the same answer
 _SEED = 7
 _DISAGREES = [field.name for field in fields(ClaimFeatures)].index("disagrees")
 _HEAD = ("score", "rows", "n", "mean")
@@ -76,23 +76,23 @@ Pairs = Iterable[tuple[Part, FeatureRow]]
 
 
 def main() -> None:
-    """Fit, write the weights and print what they are worth."""
+    """Fit, write the weights and print their scores."""
     parser = options(__doc__)
     parser.add_argument("--wice", type=Path)
     parser.add_argument("--set", nargs=2, action="append", default=[], metavar=("GOLD", "DIR"))
     parser.add_argument("--failed", type=float, default=0.05)
-    given = parser.parse_args()
-    if given.wice:
+    arguments = parser.parse_args()
+    if arguments.wice:
         from lexloop.models.minilm import load_shipped
 
-        claims = read_claims(read_wice(given.wice), load_shipped())
+        claims = read_claims(read_wice(arguments.wice), load_shipped())
         support = stored(fit(claims, PENALTY), ClaimFeatures)
-        ship(given.out / "groundedness.json", {"support": support})
+        ship(arguments.out / "groundedness.json", {"support": support})
         print(told_of_claims(claims, held_out(claims)))
-    if given.set:
-        rows = by_part(pair for gold, docs in given.set for pair in read_pairs(gold, docs))
-        ship(given.out / "relevance.json", {part: fit_part(rows, part) for part in _FEATURES})
-        print(told_of_pairs(rows, given.failed))
+    if arguments.set:
+        rows = by_part(pair for gold, docs in arguments.set for pair in read_pairs(gold, docs))
+        ship(arguments.out / "relevance.json", {part: fit_part(rows, part) for part in _FEATURES})
+        print(told_of_pairs(rows, arguments.failed))
 
 
 class LabelledClaim(BaseModel):
@@ -122,21 +122,21 @@ def read_wice(path: Path) -> list[LabelledClaim]:
 
 def read_claims(claims: Sequence[LabelledClaim], embedder: Embedder) -> list[FeatureRow]:
     """Return the features of every claim; supported ones and others count the same in sum."""
-    vectors = embedder.embed([one.claim for one in claims])
+    vectors = embedder.embed([claim.claim for claim in claims])
     rows = []
-    for one, vector in zip(claims, vectors, strict=True):
-        evidence = evidence_of(one.evidence_sentences, embedder.embed)
-        disagrees = bool(disagreements(one.claim, evidence))
-        features = astuple(read_claim_features(one.claim, vector, evidence, disagrees))
-        rows.append(FeatureRow(features, one.label == "supported", one.claim, one.label))
+    for claim, vector in zip(claims, vectors, strict=True):
+        evidence = evidence_of(claim.evidence_sentences, embedder.embed)
+        disagrees = bool(disagreements(claim.claim, evidence))
+        features = astuple(read_claim_features(claim.claim, vector, evidence, disagrees))
+        rows.append(FeatureRow(features, claim.label == "supported", claim.claim, claim.label))
     return evened(rows)
 
 
 def held_out(claims: Rows) -> Floats:
     """Return each claim's probability by weights that never saw it, shape (seeds, rows)."""
-    found = cross_validated(claims, PENALTY)
+    predicted = cross_validated(claims, PENALTY)
     at_odds = np.array([row.features[_DISAGREES] > 0 for row in claims])
-    return np.where(at_odds, np.vectorize(capped)(found), found)
+    return np.where(at_odds, np.vectorize(capped)(predicted), predicted)
 
 
 def told_of_claims(claims: Rows, found: Floats) -> str:
@@ -144,7 +144,7 @@ def told_of_claims(claims: Rows, found: Floats) -> str:
     from sklearn.metrics import roc_auc_score
 
     supported, mean = labels_of(claims) > 0, found.mean(axis=0)
-    by_seed = [float(roc_auc_score(supported, one)) for one in found]
+    by_seed = [float(roc_auc_score(supported, seed_scores)) for seed_scores in found]
     mark, accuracy = balanced(mean, supported)
     return "\n".join(
         [
@@ -160,8 +160,8 @@ def told_of_claims(claims: Rows, found: Floats) -> str:
 
 def _means(name: str, rows: Rows, scores: Floats) -> Iterator[list[object]]:
     """For each kind of row how many there are and their mean score."""
-    for kind, of in kinds_of(rows):
-        yield [name, kind, of.sum(), f"{scores[of].mean():.2f}"]
+    for kind, in_kind in kinds_of(rows):
+        yield [name, kind, in_kind.sum(), f"{scores[in_kind].mean():.2f}"]
 
 
 def by_part(pairs: Pairs) -> dict[Part, list[FeatureRow]]:
@@ -169,7 +169,7 @@ def by_part(pairs: Pairs) -> dict[Part, list[FeatureRow]]:
     rows: dict[Part, list[FeatureRow]] = {"answer": [], "context": [], "groundedness": []}
     for part, row in pairs:
         rows[part].append(row)
-    return {part: evened(found) for part, found in rows.items()}
+    return {part: evened(part_rows) for part, part_rows in rows.items()}
 
 
 def fit_part(rows: Mapping[Part, Rows], part: Part) -> dict[str, Any]:
@@ -206,13 +206,13 @@ def told_of_pairs(rows: Mapping[Part, Rows], failed: float) -> str:
     }
     lines, marks = list[list[object]](), []
     for part, mark in in_use.items():
-        found, truth = scores(rows, part), labels_of(rows[part]) > 0
-        lines += _means(part, rows[part], found)
-        best, accuracy = balanced(found, truth)
-        now = balanced_accuracy_score(truth, found >= mark)
+        predicted, truth = scores(rows, part), labels_of(rows[part]) > 0
+        lines += _means(part, rows[part], predicted)
+        best, accuracy = balanced(predicted, truth)
+        now = balanced_accuracy_score(truth, predicted >= mark)
         marks.append(
-            f"{part}: AUROC {roc_auc_score(truth, found):.3f}; {failed:.0%} of the right pairs "
-            f"are below {np.quantile(found[truth], failed):.2f}; best balanced accuracy "
+            f"{part}: AUROC {roc_auc_score(truth, predicted):.3f}; {failed:.0%} of the right pairs "
+            f"are below {np.quantile(predicted[truth], failed):.2f}; best balanced accuracy "
             f"{accuracy:.3f} at {best:.2f}, and {now:.3f} at the pass mark of {mark:g}"
         )
     return "\n".join([*markdown_table(_HEAD, lines), "", *marks])
@@ -249,13 +249,13 @@ def read_pairs(gold: str | Path, docs: str | Path) -> Pairs:
     view = collection.seen_by(Filters.of(_SETTINGS))
     evidence = EvidenceIndex(view.every_chunk())
     runs = [
-        _ask(asked, collection, () if asked.out_of_scope else evidence.to_take_out(asked))
-        for asked in read_cases(Path(gold))
+        _ask(case, collection, () if case.out_of_scope else evidence.to_take_out(case))
+        for case in read_cases(Path(gold))
     ]
     inside = [run for run in runs if not run.gold.out_of_scope and run.reference]
     reader = _Reader(view)
-    for run, others in zip(inside, _others(inside, collection), strict=True):
-        yield from reader.of(run, others)
+    for run, other_runs in zip(inside, _others(inside, collection), strict=True):
+        yield from reader.of(run, other_runs)
     for run in runs:
         if run.gold.out_of_scope:
             yield from reader.context(run, run, "no scope", False)
@@ -269,12 +269,12 @@ class _Reader:
         self._support = ClaimSupport(view.embed)
 
     def of(self, run: _Run, others: dict[str, _Run]) -> Pairs:
-        """All pairs of one question that its documents answer.
+        """Yield all pairs of one question that its documents answer.
 
-        Its reference answers it, and so does what the graph quotes from its evidence; answers to
-        other questions do not, nor does what the graph says once the evidence is gone. Passages
-        bear on it when its evidence is among them, and do not when they were found without it or
-        for another question; its reference is grounded in the former alone.
+        Its reference answers it, and so does the graph's quote from its evidence. Answers to other
+        questions do not, nor does the graph's answer without the evidence. Passages are relevant if
+        its evidence is among them, and not if they were found without it or for another question.
+        Its reference is grounded only in the former.
         """
         yield from self._answer(run, run.reference, "reference", True)
         if run.cited & run.held:
@@ -295,21 +295,21 @@ class _Reader:
             yield from self._answer(run, bereft.answer, "no evidence", False)
 
     def _answer(self, run: _Run, answer: str, kind: str, right: bool) -> Pairs:
-        asked = query_of(parse(run.standalone), self._whole)
+        query = query_of(parse(run.standalone), self._whole)
         evidence = evidence_in(run.passages, self._whole)
-        if features := answer_features(asked, answer, evidence, self._whole):
+        if features := answer_features(query, answer, evidence, self._whole):
             yield "answer", _row(run, kind, right, astuple(features))
 
     def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Pairs:
         """The question with the passages found in another run."""
-        asked = query_of(parse(run.standalone), self._whole)
-        if features := context_features(asked, evidence_in(found.passages, self._whole)):
+        query = query_of(parse(run.standalone), self._whole)
+        if features := context_features(query, evidence_in(found.passages, self._whole)):
             yield "context", _row(run, kind, right, astuple(features))
 
     def _grounded(self, run: _Run, found: _Run, answer: str, kind: str, right: bool) -> Pairs:
         evidence = evidence_in(found.passages, self._whole)
         if support := self._support.of(claims_of(answer), evidence):
-            mean = float(np.mean([one.probability for one in support]))
+            mean = float(np.mean([claim.probability for claim in support]))
             yield "groundedness", _row(run, kind, right, (mean,))
 
 
@@ -318,11 +318,11 @@ def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> Feat
     return FeatureRow(features, right, run.gold.question, name)
 
 
-def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
+def _ask(question: Case, collection: Collection, taken_out: Collected[str]) -> _Run:
     (attempt,) = ask_graph(collection, _SETTINGS, question)["attempts"]
     return _Run(
         gold=question,
-        held=frozenset(held),
+        held=frozenset(taken_out),
         standalone=attempt["question"],
         passages=attempt["passages"],
         answer=attempt["answer"],

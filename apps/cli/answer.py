@@ -38,7 +38,7 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
     for item in record["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
     for name in asked_of(record):
-        say(f"Asked of {name} alone", style="yellow")
+        say(f"Asked only of {name}", style="yellow")
     for name in record["inside"]:
         say(f"Asked in {name}", style="yellow")
     result_console().print(_marked(record["answer"]))
@@ -61,7 +61,7 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
 def print_sources(citations: list["Citation"], heading: str = "Sources", answer: str = "") -> None:
     """Print the sources in the order of their numbers, each with its quote.
 
-    What the answer that was printed above quotes itself is not quoted again.
+    Quotes that the answer above contains are not printed again.
     """
     if not citations:
         return
@@ -87,8 +87,8 @@ def _marked(answer: str) -> "Text":
 
 def _place(source: "Citation | Triplet") -> list[Part]:
     collection = source.get("collection")
-    of = f"{one_line(collection)}: " if collection else ""
-    return [(f"{of}{one_line(source['document'])}", "bold"), f" · {' · '.join(places(source))}"]
+    prefix = f"{one_line(collection)}: " if collection else ""
+    return [(f"{prefix}{one_line(source['document'])}", "bold"), f" · {' · '.join(places(source))}"]
 
 
 def _finding(record: dict[str, Any]) -> "Text":
@@ -113,8 +113,8 @@ def _checked(record: dict[str, Any]) -> str:
 
 def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
     """Return each score with its name; an unresolved one is a dash."""
-    named = ((name.replace("_", " "), value) for name, value in scores.items())
-    return [f"{name} {'–' if value is None else f'{value:.2f}'}" for name, value in named]
+    scores_by_name = ((name.replace("_", " "), value) for name, value in scores.items())
+    return [f"{name} {'–' if value is None else f'{value:.2f}'}" for name, value in scores_by_name]
 
 
 def _verified(scores: "Mapping[str, Any]", citations: bool) -> str:
@@ -165,16 +165,16 @@ def print_trace(record: dict[str, Any]) -> None:
     result_console().print(_candidates(record))
     _head("Triplets")
     for triplet in record["triplets"]:
-        said = f"{triplet['subject']} — {triplet['reads']} → {triplet['object']}"
-        say(f"  {said}  ", *_place(triplet))
+        text = f"{triplet['subject']} — {triplet['reads']} → {triplet['object']}"
+        say(f"  {text}  ", *_place(triplet))
     if not record["triplets"]:
         say("  none", style="dim")
     for attempt in record["attempts"]:
         _attempt(attempt)
         for thought in record["reasoning"]:
             if thought["attempt"] == attempt["number"]:
-                said = shortened(thought["text"], _REASONING_CHARS)
-                _item(f"reasoning of {thought['node']}", said)
+                text = shortened(thought["text"], _REASONING_CHARS)
+                _item(f"reasoning of {thought['node']}", text)
     _head("Answer")
 
 
@@ -191,19 +191,22 @@ def _candidates(record: dict[str, Any]) -> "Table":
     for name in ("score", *_SIGNALS):
         table.add_column(name, justify="right", no_wrap=True)
     chosen = record["attempts"][-1]["passages"]
-    known = {passage["id"] for passage in chosen}
+    shown_ids = {passage["id"] for passage in chosen}
     pool = merge(record["candidates"], record["graph_candidates"])
-    for candidate in [*chosen, *(c for c in pool if c["id"] not in known)]:
+    for candidate in [
+        *chosen,
+        *(candidate for candidate in pool if candidate["id"] not in shown_ids),
+    ]:
         table.add_row(*map(plain, _row(candidate)))
     return table
 
 
 def _row(candidate: "Candidate") -> list[str]:
     signals = candidate["signals"]
-    where = " · ".join([candidate["document"], *places(candidate)])
-    where += f" · {shortened(candidate['text'], _BEGINNING_CHARS)}"
+    place = " · ".join([candidate["document"], *places(candidate)])
+    place += f" · {shortened(candidate['text'], _BEGINNING_CHARS)}"
     shown = [f"{signals[name]:.2f}" if name in signals else "" for name in _SIGNALS]
-    return [str(candidate.get("n", "")), one_line(where), f"{candidate['score']:.2f}", *shown]
+    return [str(candidate.get("n", "")), one_line(place), f"{candidate['score']:.2f}", *shown]
 
 
 def _attempt(attempt: "Attempt") -> None:

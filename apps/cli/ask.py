@@ -58,11 +58,11 @@ def ask(
         check_writable(out, overwrite)
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    asked = _read(" ".join(question), settings)
+    text = _read(" ".join(question), settings)
     with Progress() as progress:
         session = _opened(settings, connection, progress, context.params)
         start_s = time.monotonic() - BEGAN
-        state = asyncio.run(session.ask(asked, progress))
+        state = asyncio.run(session.ask(text, progress))
     record = answer_record(state, session.settings, session.hosts, candidates=trace)
     if collections is not None:
         record |= {"collections": state["collections"], "corpus": collections}
@@ -95,8 +95,8 @@ def _opened(
 def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:
     if "collections" in record:
         return dated(record, record["collections"], settings.access.as_of)
-    named = of_collection(record, settings.corpus)
-    return dated(named, [settings.corpus], settings.access.as_of)
+    labelled = of_collection(record, settings.corpus)
+    return dated(labelled, [settings.corpus], settings.access.as_of)
 
 
 def _read(question: str, settings: Settings) -> str:

@@ -41,9 +41,9 @@ _PROMPT = "> "
 _HELP = (
     ("/sources", "the cited spans of the last answer"),
     ("/trace", "how the last answer came about"),
-    ("/up", "the last answer is good; what follows is kept as a comment"),
-    ("/down", "the last answer is bad; what follows is kept as a comment"),
-    ("/reset", "forget this conversation and start anew"),
+    ("/up", "rate the last answer as good; the rest of the line is a comment"),
+    ("/down", "rate the last answer as bad; the rest of the line is a comment"),
+    ("/reset", "forget this conversation and start a new one"),
     ("/help", "this list"),
     ("/quit", "leave (Ctrl-D as well)"),
 )
@@ -94,7 +94,7 @@ def chat(
             again = [*options.typed(context.params), "--thread", name]
             again += [] if file is None else ["--threads-file", str(file)]
             command = plain(shlex.join(["lexloop", "chat", *again]))
-            _note(f"Thread {name} is kept. To go on with it:")
+            _note(f"Thread {name} is stored. To continue it:")
             result_console().print(command, soft_wrap=True)  # to be copied as one line
 
 
@@ -110,8 +110,8 @@ def _store(thread: str | None, file: Path | None) -> ThreadStore:
     try:
         (thread or "").encode()
     except UnicodeEncodeError as error:
-        said = f"The thread's name {thread!r} is no text."
-        raise InputError(said, "Write it in UTF-8.") from error
+        message = f"The thread's name {thread!r} is not valid text."
+        raise InputError(message, "Write it in UTF-8.") from error
     store = ThreadStore(file or data_folder() / "threads.sqlite")
     try:
         store.open()
@@ -125,7 +125,7 @@ def _store(thread: str | None, file: Path | None) -> ThreadStore:
 
 @dataclass
 class _Conversation:
-    """A chat over one thread; Ctrl-C ends what the runner runs and nothing else."""
+    """A chat over one thread. Ctrl-C only ends what the runner is running."""
 
     _runner: asyncio.Runner
     _session: Session
@@ -153,12 +153,12 @@ class _Conversation:
             _note(f"Last: {self._last['question']}")
 
     def _check_tags(self) -> None:
-        """Check that what is kept of the conversation may be read with these settings."""
+        """Check that the stored conversation may be read with these settings."""
         from lexloop.core.conversation import tags_of_thread
 
         with contextlib.suppress(NotFoundError):  # it begins with the next answer
-            held = self._store.thread(LOCAL, self._thread)
-            tags_of_thread(held.tags, self._session.settings.access.tags)
+            thread = self._store.thread(LOCAL, self._thread)
+            tags_of_thread(thread.tags, self._session.settings.access.tags)
 
     def turn(self) -> bool:
         """Read one line and deal with it; False when the user leaves."""
@@ -207,14 +207,14 @@ class _Conversation:
             raise
         record = answer_record(state, settings, self._session.hosts, candidates=True)
         self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
-        # kept before it is shown: what was read must still be there if the terminal closes now
+        # stored before it is shown, so that it is not lost if the terminal closes now
         try:
             self._store.keep(LOCAL, self._last, settings.access.tags, begins=True)
         finally:
             print_answer({**self._last, "degraded": self._not_told_yet()}, self._session)
 
     def _not_told_yet(self) -> list["Degradation"]:
-        """Return what the last answer had to do without; of the index only what is new."""
+        """Return the degradations of the last answer. Those of the index are returned only once."""
         lost: list[Degradation] = self._last["degraded"]
         new = [item for item in lost if item["node"] != "index" or item not in self._told]
         self._told += [item for item in new if item["node"] == "index"]

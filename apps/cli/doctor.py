@@ -1,4 +1,4 @@
-"""``lexloop doctor``: what is installed, what can be asked, and whether the model is fit to be."""
+"""``lexloop doctor``: check the installation, the documents and the model."""
 
 import re
 import shutil
@@ -49,10 +49,10 @@ _FORM += "colour is the colour of grass and letters is how many letters that wor
 
 @dataclass(frozen=True)
 class Check:
-    """What was found of one thing.
+    """The result of one check.
 
-    ``missing`` is what nothing that is configured needs; ``failed`` what is configured and does
-    not do. ``hint`` says what to do.
+    ``missing`` means absent but not needed by the configuration, ``failed`` configured but not
+    working. ``hint`` says what to do.
     """
 
     name: str
@@ -70,24 +70,24 @@ class Colour(BaseModel):
 
 @options.taking("corpus", *options.MODEL, *options.ACCESS, "deadline_s")
 def doctor(*, context: typer.Context, as_json: options.AsJson = False) -> None:
-    """Say what is installed, what the documents are, and whether the model is fit for its work.
+    """Check the installation, the documents and the model.
 
-    A model is asked for a line, for JSON, and one question on the sample. Exit code 0 where nothing
+    The model is asked for a line, for JSON, and one question on the sample. Exits with 0 if nothing
     that is configured fails. Every check ends after --deadline.
     """
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     with suppress(LexloopError):  # a model that cannot be set up is a check that failed
         say_where_text_goes(text_hosts(settings, connection))
-    found: list[Check] = []
+    checks: list[Check] = []
     code = 0
     for check, failure in _checks(settings, connection):
-        found.append(check)
+        checks.append(check)
         code = code or (failure if check.state == "failed" else 0)
         if not as_json:
             _print(check)
     if as_json:
-        write_json({"checks": [asdict(check) for check in found], "exit_code": code})
+        write_json({"checks": [asdict(check) for check in checks], "exit_code": code})
     if code:
         sys.stdout.flush()
         raise typer.Exit(code)
@@ -119,7 +119,7 @@ def _good(name: str, said: str, hint: str = "") -> Found:
 
 
 def _tried(name: str, work: Callable[[], Check], limit_s: float) -> Found:
-    """Return what a check finds, or that it fails or takes too long."""
+    """Return the result of a check, or that it failed or took too long."""
     try:
         return _in_thread(work, limit_s), 1
     except LexloopError as error:
@@ -127,8 +127,8 @@ def _tried(name: str, work: Callable[[], Check], limit_s: float) -> Found:
             raise
         return Check(name, "failed", error.what, error.hint), error.exit_code
     except TimeoutError:
-        said = f"nothing came of it within {limit_s:g} s."
-        return Check(name, "failed", said, "Raise --deadline, or see what holds it up."), 7
+        message = f"no result within {limit_s:g} s."
+        return Check(name, "failed", message, "Raise --deadline, or see what holds it up."), 7
     except OSError as error:  # libraries that are imported want a folder for temporary files
         if debugging():
             raise
@@ -177,8 +177,8 @@ def _extra(extra: str, package: str) -> Check:
     lacking = [name for name in needed if name not in versions]
     if lacking:
         return Check(f"extra {extra}", "missing", f"without {', '.join(lacking)}.", hint)
-    said = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return Check(f"extra {extra}", "good", said)
+    tools = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return Check(f"extra {extra}", "good", tools)
 
 
 def _tools() -> Iterator[Check]:
@@ -221,7 +221,7 @@ def _gpu() -> Check:
 
 
 def _documents(settings: Settings, connection: Connection) -> Check:
-    """Say what the corpus holds; a folder of documents is looked at and not indexed."""
+    """Check the corpus. A folder of documents is scanned but not indexed."""
     from lexloop.core.files import is_index
     from lexloop.documents.reading.folder import source_files
     from lexloop.graph.resources import Resources
@@ -231,22 +231,22 @@ def _documents(settings: Settings, connection: Connection) -> Check:
     place = Path(corpus).expanduser()
     if corpus != SAMPLE_CORPUS and not is_address(corpus) and not is_index(place):
         count = len(source_files(place))
-        said = f"{count} files in {corpus}, not indexed by a command of yours."
-        return Check("documents", "good", said, "The first question indexes them into a cache.")
+        message = f"{count} files in {corpus}, not indexed by a command of yours."
+        return Check("documents", "good", message, "The first question indexes them into a cache.")
     quiet = settings.changed(**{"model.name": None, "index.triplets": "embedded"})
     resources = Resources(connection)
     try:
         collection, troubles = resources.collection(quiet)
         names = collection.seen_by(Filters.of(settings)).documents
-        said = f"{len(names)} documents in {corpus}, embedded by {collection.embedder.name}."
-        lost = "; ".join(f"{one['wanted']}: {one['reason']}" for one in troubles)
+        message = f"{len(names)} documents in {corpus}, embedded by {collection.embedder.name}."
+        lost = "; ".join(f"{trouble['wanted']}: {trouble['reason']}" for trouble in troubles)
     finally:
         resources.close()
-    return Check("documents", "failed" if lost else "good", f"{said} {lost}".strip())
+    return Check("documents", "failed" if lost else "good", f"{message} {lost}".strip())
 
 
 def _model_checks(settings: Settings, connection: Connection) -> Iterator[Found]:
-    """Try the model as the loop uses it, and stop at what makes the rest useless."""
+    """Try the model as the loop uses it, and stop at failures that make the rest useless."""
     from lexloop.models.chat import connect
 
     opened: list[ChatModel] = []
@@ -264,9 +264,9 @@ def _model_checks(settings: Settings, connection: Connection) -> Iterator[Found]
         ("context window", lambda: _window(opened[0], settings)),
         ("a question", lambda: _question(settings, connection)),
     ):
-        found = _tried(name, work, limit_s)
-        yield found
-        if found[0].state == "failed" and name in ("model", "answers"):
+        result = _tried(name, work, limit_s)
+        yield result
+        if result[0].state == "failed" and name in ("model", "answers"):
             return
 
 
@@ -298,8 +298,8 @@ def _asked(
 def _answers(chat: "ChatModel", settings: Settings) -> Check:
     text, seconds, meter = _asked(chat, settings, "Say hello.")
     if not meter["tokens_in"]:
-        said = f"{len(text)} characters in {seconds:.1f} s, and it counts no tokens."
-        return Check("answers", "good", said, "Costs are not told with it.")
+        message = f"{len(text)} characters in {seconds:.1f} s, and it counts no tokens."
+        return Check("answers", "good", message, "Costs are unknown with it.")
     counted = f"{meter['tokens_in']} tokens in, {meter['tokens_out']} out"
     again = f", after {meter['model_calls']} attempts" if meter["model_calls"] > 1 else ""
     return Check("answers", "good", f"in {seconds:.1f} s, {counted}{again}.")
@@ -333,7 +333,7 @@ def _window(chat: "ChatModel", settings: Settings) -> Check:
 
 
 def _question(settings: Settings, connection: Connection) -> Check:
-    """Ask one question on the sample as `ask` does, without a stand-in for the model."""
+    """Ask one question on the sample as `ask` does, without replacing the model."""
     from lexloop.graph.build import build_graph
     from lexloop.graph.resources import Resources
 
@@ -346,14 +346,14 @@ def _question(settings: Settings, connection: Connection) -> Check:
     finally:
         resources.close()
     usage = state["usage"]
-    said = (
+    message = (
         f"{usage['model_calls']} calls, {usage['tokens_in']:,} tokens in, "
         f"{usage['tokens_out']:,} out, {usage['seconds']:.1f} s"
     )
-    said += f", ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ", its price is not set"
-    said += f"; finding: {state['finding']}."
+    message += f", ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ", its price is not set"
+    message += f"; finding: {state['finding']}."
     lost = [*map(lost_in_words, state["degraded"])]
     if lost:
         hint = "Use a model that follows instructions more closely."
-        return Check("a question", "failed", f"{said} {' '.join(lost)}", hint)
-    return Check("a question", "good", said)
+        return Check("a question", "failed", f"{message} {' '.join(lost)}", hint)
+    return Check("a question", "good", message)

@@ -55,6 +55,6 @@ def _written(which: Set, folder: Path) -> list[str]:
         for file in source.iterdir():
             write_bytes(folder / file.name, file.read_bytes())
     except OSError as error:
-        said = f"{folder} cannot be written: {error}."
-        raise InputError(said, "Name a folder that can be written.") from error
+        message = f"{folder} cannot be written: {error}."
+        raise InputError(message, "Name a folder that can be written.") from error
     return sorted(file.name for file in source.iterdir())

@@ -40,14 +40,14 @@ _Address = Annotated[
 _Vectors = Annotated[
     str,
     option(
-        "How coarsely an engine keeps the vectors that it searches; the coarser, the less memory. "
-        "binary is Elasticsearch's alone.",
+        "How coarsely an engine stores the vectors that it searches. Coarser vectors need less "
+        "memory. Only Elasticsearch has binary.",
         "float|int8|binary",
     ),
 ]
 _Shards = Annotated[int, option("Into how many parts an engine splits it.", min=1, max=1024)]
 _Prefix = Annotated[
-    str, option("What the names of these documents begin with.", "NAME/", flag="--prefix")
+    str, option("Prefix of the names of these documents.", "NAME/", flag="--prefix")
 ]
 
 commands = typer.Typer(
@@ -73,7 +73,7 @@ def build(
     ] = None,
     vectors: _Vectors = FLOAT,
     shards: _Shards = 1,
-    force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
+    force: Annotated[bool, option("Replace an existing index.", flag="--force")] = False,
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
 ) -> None:
@@ -108,10 +108,10 @@ def add(
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
 ) -> None:
-    """Add documents; later updates follow them, too."""
-    held, new = _manifest_in(index), _sources(paths, prefix)
-    sources = list(dict.fromkeys([*held.sources, *new]))
-    write(index, sources, context.params, held, excluded=_still_excluded(held, new))
+    """Add documents. Later updates include them."""
+    manifest, new = _manifest_in(index), _sources(paths, prefix)
+    sources = list(dict.fromkeys([*manifest.sources, *new]))
+    write(index, sources, context.params, manifest, excluded=_still_excluded(manifest, new))
 
 
 @commands.command()
@@ -123,16 +123,16 @@ def update(
     source: Annotated[
         Path | None, option("Where the documents lie now, if they moved.", "DIR")
     ] = None,
-    force: Annotated[bool, option("Read and index everything anew.", flag="--force")] = False,
+    force: Annotated[bool, option("Read and index everything again.", flag="--force")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Bring an index up to date: only what changed is read and embedded.
 
-    Settings that are given replace those the index was made with; one that shapes the index
-    means that everything is indexed anew.
+    Given settings replace those of the index. If one of them shapes the index, everything is
+    indexed again.
     """
-    held = _manifest_in(index)
-    sources = list(held.sources)
+    manifest = _manifest_in(index)
+    sources = list(manifest.sources)
     if source is not None:
         if len(sources) != 1:
             raise CorpusError(
@@ -140,7 +140,7 @@ def update(
                 "Leave --source out.",
             )
         sources = _sources([source], sources[0].prefix)
-    write(index, sources, context.params, held, excluded=None, fresh=force)
+    write(index, sources, context.params, manifest, excluded=None, fresh=force)
 
 
 @commands.command()
@@ -160,8 +160,8 @@ def remove(
     from lexloop.store.opening import tools_for
     from lexloop.store.writer import remove_documents
 
-    held = _manifest_in(index)
-    known = _known_names(index, held)
+    manifest = _manifest_in(index)
+    known = _known_names(index, manifest)
     for name in names:
         if name not in known:
             raise CorpusError(
@@ -170,8 +170,8 @@ def remove(
             )
     began = time.perf_counter()
     without = {"model.name": None, "index.triplets": "embedded"}
-    settings = Settings(**{**held.settings, **without})
-    tools = tools_for(settings, _embedder_of(held))
+    settings = Settings(**{**manifest.settings, **without})
+    tools = tools_for(settings, _embedder_of(manifest))
     with bar() as report:
         outcome = remove_documents(index, names, tools, progress=report)
     show_outcome(index, outcome, time.perf_counter() - began, as_json)
@@ -194,11 +194,11 @@ def push(
     from lexloop.store.engines import engines_for
 
     began = time.perf_counter()
-    held, place = _manifest_in(index), str(Address.parse(address))
+    manifest, place = _manifest_in(index), str(Address.parse(address))
     storage = _storage_at(place, vectors, shards)
     say_where_text_goes(engine_hosts(place))
     with bar() as report:
-        embedder = _embedder_of(held)
+        embedder = _embedder_of(manifest)
         counts = engines_for(place).push_index(index, place, embedder, report, storage)
     _show_copied(str(index), place, counts, began, as_json)
 
@@ -218,9 +218,9 @@ def pull(
     place = str(Address.parse(address))
     if out.exists():
         raise CorpusError(f"{out} already exists.", "Name another folder, or remove it.")
-    held = _manifest_named(place)
+    manifest = _manifest_named(place)
     with bar() as report:
-        counts = engines_for(place).pull_index(place, out, _embedder_of(held), report)
+        counts = engines_for(place).pull_index(place, out, _embedder_of(manifest), report)
     _show_copied(place, str(out), counts, began, as_json)
 
 
@@ -235,10 +235,10 @@ def verify(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check every byte of an index, and that its parts agree; exits with 5 where they do not.
+    """Check every byte of an index, and that its parts agree. Exits with 5 if they do not.
 
-    Of an index in an engine the counts and hashes are checked; with --against, those and a sample
-    of its rankings are compared with an index on this machine.
+    For an index in an engine, counts and hashes are checked. With --against, those and a sample of
+    its rankings are compared with an index on this machine.
     """
     began = time.perf_counter()
     embedder = _embedder_of(_manifest_named(index))
@@ -258,13 +258,13 @@ def verify(
         counts = {**verify_index(Path(index), embedder)}
     seconds = time.perf_counter() - began
     if as_json:
-        found = {"index": index, "sound": True, **counts, "seconds": round(seconds, 2)}
-        write_json(found)
+        result = {"index": index, "sound": True, **counts, "seconds": round(seconds, 2)}
+        write_json(result)
         return
     agree = counts.pop("overlap", None)
-    held = ", ".join(f"{count} {name}" for name, count in counts.items())
+    summary = ", ".join(f"{count} {name}" for name, count in counts.items())
     alike = "" if agree is None else f", {agree:.1%} of the first ten hits alike"
-    say(f"Sound: {held}{alike}, in {seconds:.1f} s")
+    say(f"Sound: {summary}{alike}, in {seconds:.1f} s")
 
 
 @commands.command()
@@ -278,10 +278,10 @@ def info(
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what an index holds, what it is made with, what was left out, and what is misnumbered.
+    """Show what an index contains, how it was made, what was left out, and what is misnumbered.
 
-    Documents are listed as somebody with the given tags may see them, of any day unless one is
-    given. Where documents have tags, what was left out is counted and not named.
+    Documents are listed as visible with the given tags, of any day unless one is given. If
+    documents have tags, what was left out is counted but not named.
     """
     from lexloop.store.opening import open_stored
 
@@ -291,9 +291,9 @@ def info(
         view = collection.seen_by(access)
         report = index_report(index, manifest, collection, view)
         if documents:
-            known = view.metadata(view.documents)
+            metadata = view.metadata(view.documents)
             report["list"] = [
-                {"document": name, **known[name].as_record()} for name in view.documents
+                {"document": name, **metadata[name].as_record()} for name in view.documents
             ]
     if as_json:
         write_json(report)
@@ -305,8 +305,10 @@ def _sources(paths: Sequence[Path | str], prefix: str) -> "list[IndexSource]":
     from lexloop.store.manifest import IndexSource
 
     return [
-        IndexSource(said if "://" in said else str(Path(said).expanduser().absolute()), prefix)
-        for said in map(str, paths)
+        IndexSource(
+            source if "://" in source else str(Path(source).expanduser().absolute()), prefix
+        )
+        for source in map(str, paths)
     ]
 
 
@@ -326,9 +328,9 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
     if is_index(out):
         raise CorpusError(
             f"The index {out} already exists.",
-            "Bring it up to date with `lexloop index update`, or pass --force to make it anew.",
+            "Bring it up to date with `lexloop index update`, or pass --force to replace it.",
         )
-    raise CorpusError(f"{out} already exists and is no index.", "Choose another folder.")
+    raise CorpusError(f"{out} already exists and is not an index.", "Choose another folder.")
 
 
 def _known_names(index: Path, manifest: "Manifest") -> set[str]:
@@ -345,11 +347,11 @@ def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> l
     """Return the excluded names that stay out when these sources, which lack them, are added."""
     from lexloop.store.scan import scan
 
-    held = scan(sources).fingerprints if manifest.excluded else {}
+    fingerprints = scan(sources).fingerprints if manifest.excluded else {}
     return [
         name
         for name in manifest.excluded
-        if not any(name == file or name.startswith(f"{file}/") for file in held)
+        if not any(name == file or name.startswith(f"{file}/") for file in fingerprints)
     ]
 
 
@@ -373,8 +375,8 @@ def _show_copied(
         report: dict[str, Any] = {"from": source, "to": place, **counts}
         write_json({**report, "seconds": round(seconds, 2)})
         return
-    held = ", ".join(f"{counts[name]} {name}" for name in ("documents", "chunks", "triplets"))
-    say(f"{held} in {seconds:.1f} s -> {place}")
+    summary = ", ".join(f"{counts[name]} {name}" for name in ("documents", "chunks", "triplets"))
+    say(f"{summary} in {seconds:.1f} s -> {place}")
 
 
 def _manifest_in(index: Path) -> "Manifest":
@@ -385,7 +387,9 @@ def _manifest_in(index: Path) -> "Manifest":
         index, "Change the index on this machine, then `lexloop index push INDEX ADDRESS`."
     )
     if not is_index(index):
-        raise CorpusError(f"{index} is no index.", "Make one with `lexloop index DIR --out INDEX`.")
+        raise CorpusError(
+            f"{index} is not an index.", "Make one with `lexloop index DIR --out INDEX`."
+        )
     return Manifest.read(index)
 
 

@@ -73,8 +73,7 @@ _CONTENTS = {
     "dense_kind": "vector search",
     "recall@10": "its share of the exact top 10",
 }
-"""What people are shown of a report, under which words; ``dense_index`` is among the settings, and
-the others are listed below it."""
+"""Labels of a report's entries. ``dense_index`` is among the settings, the others are below it."""
 _SEARCHES = {
     "flat": "exact",
     "hnsw": "HNSW",
@@ -91,16 +90,16 @@ OPTIONS: dict[str, Any] = {
     "dry_run": Annotated[
         bool | None,
         _cost(
-            "Say what would be read, embedded and asked, and what it would cost; do nothing.",
+            "Print what would be read, embedded and asked, and the cost, without doing it.",
             flag="--dry-run",
         ),
     ],
-    "price_in": Annotated[float | None, _usd("What a million tokens of prompts cost.")],
-    "price_out": Annotated[float | None, _usd("What a million tokens of replies cost.")],
-    "price_embedding": Annotated[float | None, _usd("What a million embedded tokens cost.")],
+    "price_in": Annotated[float | None, _usd("Price of a million tokens of prompts.")],
+    "price_out": Annotated[float | None, _usd("Price of a million tokens of replies.")],
+    "price_embedding": Annotated[float | None, _usd("Price of a million embedded tokens.")],
     "max_cost": Annotated[
         float | None,
-        _usd("Stop before the model has cost more; what it extracted is cached for the next run."),
+        _usd("Stop before the model costs more. What it extracted is cached for the next run."),
     ],
     "cluster": Annotated[
         str | None,
@@ -126,7 +125,7 @@ def write(
     engine: str = "",
     storage: Storage = USUAL,
 ) -> None:
-    """Write an index as a command's parameters say, or print what that would cost.
+    """Write an index from a command's parameters, or print what that would cost.
 
     Parameters override the settings of the index that is ``held``. If ``excluded`` is None, the
     files that the index excludes are left out. ``fresh`` keeps nothing of an existing index. If an
@@ -146,14 +145,14 @@ def write(
         )
         paid = settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
         if dry_run or (cluster is not None and paid):
-            found = survey()
-            cost = expected_cost(found, settings, budget, given["price_embedding"])
+            estimate = survey()
+            cost = expected_cost(estimate, settings, budget, given["price_embedding"])
             if not dry_run:
-                note_cost(found, cost)
+                note_cost(estimate, cost)
         if not dry_run:
             outcome = work()
     if dry_run:
-        show_estimate(found, cost, given["as_json"])
+        show_estimate(estimate, cost, given["as_json"])
         return
     seconds = time.perf_counter() - began
     show_outcome(engine or index, outcome, seconds, given["as_json"], sources)
@@ -233,7 +232,7 @@ def _staging(index: Path) -> Path:
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
-    """Return the tools that make chunks, vectors and triplets; say first where text will go."""
+    """Return the tools that make chunks, vectors and triplets; print first where text will go."""
     from lexloop.graph.resources import Resources
 
     connection = options.chosen_connection(given)
@@ -246,25 +245,25 @@ def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "T
 
 
 def kept_for(engine: str, force: bool, clustered: bool) -> Path:
-    """Return the folder that is kept here for an index in an engine.
+    """Return the local folder for an index in an engine.
 
-    Without a cluster the index itself is kept there and pushed.
+    Without a cluster, the index itself is stored there and pushed.
 
     Raises:
-        CorpusError: The engine has an index of that name, and it is not from here.
+        CorpusError: The engine has an index of that name that is not from this machine.
         EngineError: The engine does not answer.
     """
     from lexloop.core.files import cache_folder, is_index
     from lexloop.store.engines import engines_for
 
-    kept = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
-    if force or clustered or is_index(kept):
-        return kept
+    folder = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
+    if force or clustered or is_index(folder):
+        return folder
     try:
         engines_for(engine).manifest_of(engine)
     except CorpusError:  # there is no index yet
-        return kept
-    raise CorpusError(f"The index {engine} already exists.", "Pass --force to make it anew.")
+        return folder
+    raise CorpusError(f"The index {engine} already exists.", "Pass --force to replace it.")
 
 
 def show_outcome(
@@ -282,7 +281,7 @@ def show_outcome(
         name: len(getattr(outcome.difference, name))
         for name in ("added", "changed", "removed", "unchanged")
     }
-    others = _other_kinds(sources)
+    other_files = _other_kinds(sources)
     if as_json:
         write_json(
             {
@@ -292,21 +291,23 @@ def show_outcome(
                 "recall@10": outcome.recall,
                 "seconds": round(seconds, 2),
                 "skipped": [vars(item) for item in outcome.skipped],
-                "other_files": others,
+                "other_files": other_files,
             }
         )
         return
-    held = ", ".join(f"{outcome.counts[n]} {n}" for n in ("documents", "chunks", "triplets"))
-    say(f"{held} in {seconds:.1f} s -> {index}")
-    said = ", ".join(f"{count} {name}" for name, count in changes.items() if count)
-    say(f"Files: {said or 'none'}", style="dim")
+    counts = ", ".join(
+        f"{outcome.counts[name]} {name}" for name in ("documents", "chunks", "triplets")
+    )
+    say(f"{counts} in {seconds:.1f} s -> {index}")
+    changed = ", ".join(f"{count} {name}" for name, count in changes.items() if count)
+    say(f"Files: {changed or 'none'}", style="dim")
     if outcome.recall < _EXACT:
         say(
             f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10", style="dim"
         )
     _show_skipped(outcome.skipped)
-    if others:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
+    if other_files:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in other_files.items())
         note(f"Not indexed, since their kinds are not read: {kinds}")
 
 
@@ -337,14 +338,14 @@ def show_estimate(found: "CostEstimate", cost: dict[str, Any], as_json: bool) ->
         skipped = [vars(item) for item in found.skipped]
         write_json({"dry_run": True, **report, "skipped": skipped})
         return
-    for name, said in _COST.items():
+    for name, label in _COST.items():
         shown = "unknown: give the prices" if report[name] is None else str(report[name])
-        say((f"{said}: ", "bold"), shown)
+        say((f"{label}: ", "bold"), shown)
     _show_skipped(found.skipped)
 
 
 def note_cost(found: "CostEstimate", cost: dict[str, Any]) -> None:
-    """Say on standard error what a run that begins now will cost."""
+    """Print to standard error what a run that starts now will cost."""
     usd = cost["cost_usd"]
     note(
         f"This reads {found.documents} documents, embeds {found.embedded_texts} texts and asks the "
@@ -394,16 +395,16 @@ def _bytes(index: str, generation: str) -> int | None:
 
 def show_report(report: dict[str, Any]) -> None:
     """Print what an index holds, for people; ``list`` has its documents if they were asked for."""
-    known = {name: said for name, said in _CONTENTS.items() if report[name] is not None}
-    rows = [(said, _shown(name, report[name])) for name, said in known.items()]
+    labels = {name: label for name, label in _CONTENTS.items() if report[name] is not None}
+    rows = [(label, _shown(name, report[name])) for name, label in labels.items()]
     rows += [("source", source["path"] or "not recorded") for source in report["sources"]]
     if report["excluded_count"]:
-        named = "; ".join(first_of(report["excluded"], _MOST_DOCUMENTS))
-        rows.append(("taken out for good", named or str(report["excluded_count"])))
+        documents = "; ".join(first_of(report["excluded"], _MOST_DOCUMENTS))
+        rows.append(("taken out for good", documents or str(report["excluded_count"])))
     if report["skipped_count"] and not report["skipped"]:
         rows.append(("could not be read", str(report["skipped_count"])))
-    for said, value in rows:
-        say((said.ljust(max(map(len, _CONTENTS.values()))), "bold"), f"  {one_line(value)}")
+    for doubt, value in rows:
+        say((doubt.ljust(max(map(len, _CONTENTS.values()))), "bold"), f"  {one_line(value)}")
     for item in report["skipped"]:
         head = "Note on" if item["indexed"] else "Skipped"
         say(f"{head} {item['name']}: {item['reason']}", style="yellow")
@@ -411,8 +412,8 @@ def show_report(report: dict[str, Any]) -> None:
         f"Numbering of {item['document']}: {' '.join(first_of(item['problems'], _MOST_PROBLEMS))}"
         for item in report["numbering"]
     ]
-    for said in first_of(misnumbered, _MOST_DOCUMENTS):
-        say(said, style="yellow")
+    for doubt in first_of(misnumbered, _MOST_DOCUMENTS):
+        say(doubt, style="yellow")
     if "list" in report:
         from rich.table import Table
 
@@ -425,16 +426,16 @@ def show_report(report: dict[str, Any]) -> None:
 
 
 def _shown(name: str, value: Any) -> str:
-    said = f"{value:,}" if name == "bytes" else str(value)
+    text = f"{value:,}" if name == "bytes" else str(value)
     if name == "dense_kind":
-        said = _SEARCHES.get(said, said)
+        text = _SEARCHES.get(text, text)
     elif name == "recall@10":
-        said = f"{value:.1%}"
+        text = f"{value:.1%}"
     elif name == "tokens":
-        said = said if value else "none are stored"
+        text = text if value else "none are stored"
     elif name == "chunker":
-        said = said.replace("chunk_", "")  # as settings name them now
-    return said
+        text = text.replace("chunk_", "")  # as settings name them now
+    return text
 
 
 def _cell(value: Any) -> str:

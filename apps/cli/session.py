@@ -27,7 +27,7 @@ _MOST_NAMED = 5
 class Session:
     """A graph with its settings.
 
-    ``hosts`` are those that receive text; empty if everything stays on this machine. An agent has
+    ``hosts`` are those that receive text, empty if everything stays on this machine. An agent has
     separate settings for each collection; ``settings`` are those of the first.
     """
 
@@ -70,7 +70,7 @@ def open_session(
     progress: Progress,
     collections: "Mapping[str, Settings] | None" = None,
 ) -> Session:
-    """Load what the settings need, and say first where text will go.
+    """Print where text will go, and load what the settings need.
 
     Args:
         settings: The settings of the corpus, or those that several collections share.
@@ -81,23 +81,23 @@ def open_session(
     Raises:
         LexloopError: Settings, a corpus, data or a model cannot be used.
     """
-    each = [*collections.values()] if collections else [settings]
+    all_settings = [*collections.values()] if collections else [settings]
     with _uncollected():
-        corpora = [one.corpus for one in each]
-        resources, hosts = open_resources(each[0], connection, progress, corpora)
-        if each[0].access.only:
+        corpora = [own.corpus for own in all_settings]
+        resources, hosts = open_resources(all_settings[0], connection, progress, corpora)
+        if all_settings[0].access.only:
             from lexloop.graph.selecting import selected
 
-            named = collections or {"": settings}
-            each = [*(chosen := selected(named, resources)).values()]
-            collections, settings = chosen if collections else None, each[0]
-        for one in each:
-            resources(one)
+            by_name = collections or {"": settings}
+            all_settings = [*(chosen := selected(by_name, resources)).values()]
+            collections, settings = chosen if collections else None, all_settings[0]
+        for own in all_settings:
+            resources(own)
         if collections:
             from lexloop.graph.agent import build_agent_graph
 
             graph = build_agent_graph(collections, resources)
-            return Session(graph, each[0], hosts, agent=True)
+            return Session(graph, all_settings[0], hosts, agent=True)
         from lexloop.graph.build import build_graph
 
         return Session(build_graph(resources), settings, hosts)
@@ -135,9 +135,9 @@ def _uncollected() -> Iterator[None]:
 
 @atexit.register
 def _collected() -> None:
-    """Free torch before the interpreter ends, or its compiler lists what is left of it.
+    """Free torch before the interpreter ends, or its compiler lists the remaining objects.
 
-    Without torch nothing complains, and the time is saved.
+    Without torch, this is skipped to save the time.
     """
     if "torch" in sys.modules:
         gc.unfreeze()
@@ -149,7 +149,7 @@ def open_documents(
 ) -> "Iterator[tuple[Collection, View]]":
     """Open the collection that the settings name, and the asker's view of it.
 
-    It first says where text will go, and then what is missing.
+    It first prints where text will go, and then what is missing.
 
     Raises:
         LexloopError: The documents or the embedder cannot be used.
@@ -163,8 +163,8 @@ def open_documents(
         collection, troubles = resources.collection(settings)
         view = collection.seen_by(Filters.of(settings))
         missing = [f"{item['wanted']}: {item['reason']}" for item in (*left_out(view), *troubles)]
-        for said in first_of(missing, _MOST_NAMED):
-            note(f"Left out: {said}")
+        for name in first_of(missing, _MOST_NAMED):
+            note(f"Left out: {name}")
         yield collection, view
 
 

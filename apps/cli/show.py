@@ -1,6 +1,6 @@
 """``lexloop show`` and ``graph show``: provisions of a document, and relations of an entity.
 
-What is drawn was written by others: every text is escaped, and neither file has a script, a style
+Drawn texts were written by others, so they are escaped, and neither file has a script, a style
 sheet or a reference to anything outside itself.
 """
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 _WORDS = 70
 _MOST_DOUBTS, _DEEPEST = 10, 99
 _MOST, _MOST_ASKED = 30, 200
-"""Relations that are looked for unless more are asked for, and the most that can be."""
+"""Relations to look for by default, and the maximum."""
 _BESIDE = 5
-"""Lines of the screen for what stands above and below the relations, and the next prompt."""
+"""Lines of the screen for text above and below the relations, and the next prompt."""
 _NOT_XML = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 _LABEL_CHARS = 34
 _CHAR_WIDTH = 6.6  # of the 12 px font below, in px
@@ -106,29 +106,29 @@ def show(
 
     source = Source.of(view, document)
     places = source.places(" ".join(provision), f"See `{command}`.") if provision else []
-    found = [source.provision(place) for place in places]
+    records = [source.provision(place) for place in places]
     if as_json and provision:
-        write_json({"document": source.name, "provisions": found})
+        write_json({"document": source.name, "provisions": records})
     elif as_json:
         write_json(source.outline(depth))
     elif provision:
-        for place, record in zip(places, found, strict=True):
+        for place, record in zip(places, records, strict=True):
             _print_provision(source, place, record, depth)
     else:
         _print_outline(source, depth, whole=outline)
 
 
 def _print_outline(source: "Source", depth: int, whole: bool) -> None:
-    """Print a document's outline and the doubts of its reading; all of it if ``whole``."""
+    """Print a document's outline and doubts about its reading, completely if ``whole``."""
     units = source.listed(range(len(source.tree)), depth)
-    known = f" · {one_line(source.identifier)}" if source.identifier else ""
-    say((source.name, "bold"), (known, "dim"))
+    identifier = f" · {one_line(source.identifier)}" if source.identifier else ""
+    say((source.name, "bold"), (identifier, "dim"))
     _print_units(source, units, kinds=whole)
     if not units:
         say("It has no provisions; --depth 1 lists its paragraphs.", style="dim")
     doubts = source.doubts()
-    for said in doubts if whole else first_of(doubts, _MOST_DOUBTS):
-        say(f"Doubt: {said}", style="yellow")
+    for doubt in doubts if whole else first_of(doubts, _MOST_DOUBTS):
+        say(f"Doubt: {doubt}", style="yellow")
 
 
 def _print_provision(source: "Source", place: int, record: dict[str, Any], depth: int) -> None:
@@ -136,13 +136,13 @@ def _print_provision(source: "Source", place: int, record: dict[str, Any], depth
     from lexloop.documents.structure.telling import UNRESOLVED
 
     kind = record["kind"]
-    where = " · ".join(["", source.name, *places({**record, "section": ""})])
-    say(*_title(record), (where, "dim"))
+    location = " · ".join(["", source.name, *places({**record, "section": ""})])
+    say(*_title(record), (location, "dim"))
     for above in record["above"]:
         say(("in ", "dim"), *_title(above))
     say()
-    for said in record["lead_in"]:
-        result_console().print(plain(said, "italic"))
+    for line in record["lead_in"]:
+        result_console().print(plain(line, "italic"))
     if kind == "part":
         _print_units(source, source.listed(source.tree.below(place), depth))
     else:
@@ -171,9 +171,9 @@ def _print_units(source: "Source", listed: Sequence[tuple[int, int]], kinds: boo
             words = one_line(source.text[unit.body : unit.end][: 2 * _WORDS])
             short = words if len(words) <= _WORDS else words[:_WORDS].rsplit(" ", 1)[0] + " …"
             short = f"  {short}"
-        where = "".join(f"  {said}" for said in places({**record, "section": ""}))
+        location = "".join(f"  {detail}" for detail in places({**record, "section": ""}))
         kind = f"  [{unit.kind}]" if kinds else ""
-        say("  " * level, *_title(record), (short, "dim"), (kind, "cyan"), (where, "dim"))
+        say("  " * level, *_title(record), (short, "dim"), (kind, "cyan"), (location, "dim"))
 
 
 commands = typer.Typer(name="graph", no_args_is_help=True, help="Look into the knowledge graph.")
@@ -196,7 +196,7 @@ def show_graph(
     limit: Annotated[
         int | None,
         option(
-            "How many relations at most; left out, as many as the screen has room for.",
+            "Maximum number of relations. Default: as many as the screen has room for.",
             min=1,
             max=_MOST_ASKED,
         ),
@@ -211,10 +211,12 @@ def show_graph(
     graph, corpus = _open(context.params)
     from lexloop.store.provisions import neighbourhood
 
-    where, elsewhere = corpus, ""
+    described, elsewhere = corpus, ""
     if corpus == SAMPLE_CORPUS:
-        where, elsewhere = "the bundled sample", "--corpus names other documents."
-    around = neighbourhood(graph, entity, depth, limit or _MOST, where=where, elsewhere=elsewhere)
+        described, elsewhere = "the bundled sample", "--corpus names other documents."
+    around = neighbourhood(
+        graph, entity, depth, limit or _MOST, where=described, elsewhere=elsewhere
+    )
     name, _, degree, relations = around
     more = max(0, degree - len(relations)) if depth == 1 else 0
     _draw(name, relations, more, svg, html)
@@ -260,16 +262,16 @@ def _print_relations(
 ) -> None:
     """Print two lines for each relation: the statement, and its source with the quote."""
     console = result_console()
-    # a pipe has no height and no width
+    # pipes have no height or width
     room = max(1, (console.size.height - _BESIDE) // 2) if console.is_terminal else len(relations)
     shown = relations if limit else relations[:room]
     say(
         f"{name}: {'1 relation' if degree == 1 else f'{degree} relations'} of its own", style="bold"
     )
-    for found in shown:
-        subject, relation, target, source, quote = row(found)
-        said, where = f"{subject} {relation} {target}", f"    {source}: “{quote}”"
-        for text, style in ((said, ""), (where, "dim")):
+    for entry in shown:
+        subject, relation, target, source, quote = row(entry)
+        statement, source_line = f"{subject} {relation} {target}", f"    {source}: “{quote}”"
+        for text, style in ((statement, ""), (source_line, "dim")):
             line = plain(text, style)
             if console.is_terminal:
                 line.truncate(console.size.width, overflow="ellipsis")
@@ -281,22 +283,22 @@ def _print_relations(
 def row(found: "Relation") -> list[str]:
     """Return subject, relation, object, source and quote of a relation, each on one line.
 
-    The source is the document, and where in it the relation is stated.
+    The source is the document, with the place that states the relation.
     """
     from lexloop.knowledge.relations import reading
 
     triplet = found.triplet
     source = ", ".join([triplet["document"], *places(triplet)])
     relation = reading(triplet["predicate"])
-    said = (triplet["subject"], relation, triplet["object"], source, triplet["quote"])
-    return [one_line(text) for text in said]
+    fields = (triplet["subject"], relation, triplet["object"], source, triplet["quote"])
+    return [one_line(text) for text in fields]
 
 
 def as_page(name: str, relations: "Sequence[Relation]", drawing: str) -> str:
     """Return a page with the drawing and the table of relations."""
     rows = "\n".join(
-        f"<tr>{''.join(f'<td>{_escaped(text)}</td>' for text in row(found))}</tr>"
-        for found in relations
+        f"<tr>{''.join(f'<td>{_escaped(text)}</td>' for text in row(relation))}</tr>"
+        for relation in relations
     )
     return _PAGE.format(title=_escaped(name), drawing=drawing, rows=rows)
 
@@ -314,13 +316,13 @@ def as_svg(name: str, relations: "Sequence[Relation]", more: int = 0) -> str:
     places, width, height = _layout(name, relations)
     lines: list[str] = []
     words = [_word(width / 2, height - _HEIGHT, f"{more} more")] if more else []
-    for i, found in enumerate(relations):
+    for i, relation in enumerate(relations):
         word = places[i]
-        lines.append(_line(places[found.subject], word, ""))
-        lines.append(_line(word, places[found.object], ' marker-end="url(#to)"'))
-        if found.reached not in (found.subject, found.object):
-            lines.append(_line(places[found.reached], word, ' stroke-dasharray="4 4"'))
-        words.append(_word(word[0], word[1], row(found)[1]))
+        lines.append(_line(places[relation.subject], word, ""))
+        lines.append(_line(word, places[relation.object], ' marker-end="url(#to)"'))
+        if relation.reached not in (relation.subject, relation.object):
+            lines.append(_line(places[relation.reached], word, ' stroke-dasharray="4 4"'))
+        words.append(_word(word[0], word[1], row(relation)[1]))
     boxes = [
         _box(place, node, "#ffe9a8" if node == name else "#e8eef7")
         for node, place in places.items()
@@ -352,29 +354,31 @@ def _layout(name: str, relations: "Sequence[Relation]") -> tuple[dict[str | int,
 
     graph: Any = nx.Graph()
     graph.add_node(name)
-    for i, found in enumerate(relations):
-        graph.add_edges_from((end, i) for end in (found.subject, found.object, found.reached))
+    for i, relation in enumerate(relations):
+        graph.add_edges_from(
+            (end, i) for end in (relation.subject, relation.object, relation.reached)
+        )
     for i in range(len(relations)):
         if not nx.has_path(graph, name, i):  # what leads to it is not among those that are drawn
             graph.add_edge(name, i)
     columns = [*nx.bfs_layers(graph, [name])]
-    most, left = max(map(len, columns)), _BETWEEN / 2
+    most, x = max(map(len, columns)), _BETWEEN / 2
     places: dict[str | int, _Place] = {}
     for column in columns:
         labels = [node if isinstance(node, str) else row(relations[node])[1] for node in column]
-        widths = [round(16 + _CHAR_WIDTH * min(len(one), _LABEL_CHARS), 1) for one in labels]
+        widths = [round(16 + _CHAR_WIDTH * min(len(label), _LABEL_CHARS), 1) for label in labels]
         for place, node in enumerate(column):
             y = most * _ROW * (place + 0.5) / len(column)
-            places[node] = round(left + max(widths) / 2, 1), round(y, 1), widths[place]
-        left += max(widths) + _BETWEEN
-    return places, int(left), most * _ROW + 2 * _HEIGHT
+            places[node] = round(x + max(widths) / 2, 1), round(y, 1), widths[place]
+        x += max(widths) + _BETWEEN
+    return places, int(x), most * _ROW + 2 * _HEIGHT
 
 
-def _line(one: _Place, other: _Place, more: str) -> str:
+def _line(start: _Place, end: _Place, more: str) -> str:
     """Return a line between the sides of two labels that face each other."""
-    side = 0.5 if one[0] < other[0] else -0.5
-    ends = f'x1="{one[0] + side * one[2]:.1f}" y1="{one[1]}" '
-    ends += f'x2="{other[0] - side * other[2]:.1f}" y2="{other[1]}"'
+    side = 0.5 if start[0] < end[0] else -0.5
+    ends = f'x1="{start[0] + side * start[2]:.1f}" y1="{start[1]}" '
+    ends += f'x2="{end[0] - side * end[2]:.1f}" y2="{end[1]}"'
     return f'<line {ends} stroke="#667"{more}/>'
 
 
@@ -388,8 +392,8 @@ def _box(place: _Place, text: str, fill: str) -> str:
 
 
 def _word(x: float, y: float, text: str, look: str = _RIMMED) -> str:
-    said = _escaped(shortened(text, _LABEL_CHARS))
-    return f'<text x="{x}" y="{y + 4:.1f}" text-anchor="middle" {_FONT}{look}>{said}</text>'
+    label = _escaped(shortened(text, _LABEL_CHARS))
+    return f'<text x="{x}" y="{y + 4:.1f}" text-anchor="middle" {_FONT}{look}>{label}</text>'
 
 
 def _escaped(text: str) -> str:

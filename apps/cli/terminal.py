@@ -1,4 +1,4 @@
-"""Output on the terminal: text of others that cannot steer it, errors, and what is being done."""
+"""Output on the terminal: texts by others, which cannot control it, errors, and progress."""
 
 import io
 import json
@@ -86,7 +86,7 @@ def result_console(error: bool = False) -> "Console":
             stream.reconfigure(errors="replace")
     console = Console(stderr=error, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
-        # a pipe has no width to wrap at
+        # pipes have no width to wrap at
         console.soft_wrap = True
     return console
 
@@ -147,8 +147,8 @@ def write_json_list(name: str, values: Iterable[dict[str, Any]]) -> None:
 
 def _as_json(value: dict[str, Any]) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    # outside its strings JSON holds none of these but line feeds, which are not among them
-    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    # outside strings, JSON has none of these; line feeds are not among them
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def debugging() -> bool:
@@ -165,10 +165,10 @@ def ctrl_c_is_ignored() -> bool:
 
 
 def reported(command: Command) -> Command:
-    """Turn a command's errors into messages and exit codes; say where Ctrl-C is ignored.
+    """Turn a command's errors into messages and exit codes. Print where Ctrl-C is ignored.
 
-    An error leaves as ``typer.Exit`` with its code, or 130 after Ctrl-C; with ``as_json`` it is
-    written as a JSON object to standard output, too.
+    An error becomes ``typer.Exit`` with its code, or 130 after Ctrl-C. With ``as_json`` it is also
+    written to standard output as a JSON object.
     """
 
     @wraps(command)
@@ -249,7 +249,7 @@ class Progress:
         self._spinner: Spinner | None = None
         self._attempt = 1
         self.draft = ""
-        """The answer as far as it was written."""
+        """The part of the answer that was written."""
 
     def __enter__(self) -> Self:
         """Start to show."""

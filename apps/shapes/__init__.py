@@ -1,1 +1,1 @@
-"""What leaves of an answer: its record, and every shape that is made of that."""
+"""Output formats of an answer: its record, and every format made from it."""

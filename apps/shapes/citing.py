@@ -1,7 +1,7 @@
-"""A place in a document as lawyers cite it, in a style: a pinpoint of a citation's record alone.
+"""A place in a document in lawyers' citation styles, from a citation's record alone.
 
-OSCOLA and the Bluebook have rules for what no record has: reporters, series, publishers. What
-stands here is what they say of title, provision, page, jurisdiction and day.
+OSCOLA and the Bluebook also have rules for data that records lack: reporters, series, publishers.
+This module follows their rules for title, provision, page, jurisdiction and day.
 """
 
 import re
@@ -28,7 +28,7 @@ _WORDS = {
         **{"title": "tit.", "table": "tbl.", "amendment": "amend."},
     },
 }
-"""What the words of labels are shortened to; others are written small."""
+"""Abbreviations of words in labels. Others are written in lower case."""
 _KINDS = (
     "section|sections|article|articles|clause|clauses|paragraph|rule|rules|regulation|regulations"
     "|part|chapter|schedule|appendix|recital|exhibit|title|table|amendment|annex|point"
@@ -58,16 +58,16 @@ def pinpoint(source: Mapping[str, Any], style: Style = "plain") -> str:
 def _oscola(source: Mapping[str, Any]) -> str:
     """Return "Dogs Act 2024 (NZ), s 4(1) (in force from 1 January 2024)".
 
-    What is neither law nor agreement nor case stands in quotation marks, and a page is a number
-    alone.
+    Documents other than laws, agreements and cases are in quotation marks, and a page is only a
+    number.
     """
     kind, title, at = source.get("kind", ""), _title(source), _short(source, "oscola")
     if kind == "case":
         at = re.sub(r"^para (\d+)$", r"[\1]", at)
     elif kind == "guidance":
         title = f"‘{title}’"
-    if where := source.get("jurisdiction", "") if kind in _LAWS else "":
-        title = f"{title} ({one_line(where)})"
+    if jurisdiction := source.get("jurisdiction", "") if kind in _LAWS else "":
+        title = f"{title} ({one_line(jurisdiction)})"
     comma = "," if at and kind != "case" else ""
     page = f" {source['page']}" if source["page"] is not None and not at else ""
     when = _dated(
@@ -78,17 +78,17 @@ def _oscola(source: Mapping[str, Any]) -> str:
 
 
 def _bluebook(source: Mapping[str, Any]) -> str:
-    """Return "Dogs Act § 4(1) (N.Z.) (effective Jan. 1, 2024)"; a page stands behind "at"."""
+    """Return "Dogs Act § 4(1) (N.Z.) (effective Jan. 1, 2024)"; a page follows "at"."""
     title, at = _title(source), _short(source, "bluebook")
     page = f", at {source['page']}" if source["page"] is not None and not at else ""
     law = source.get("kind", "") in _LAWS
-    where = one_line(source.get("jurisdiction", "")) if law else ""
+    jurisdiction = one_line(source.get("jurisdiction", "")) if law else ""
     when = _dated(
         source.get("version", "").replace("in force", "effective"),
         lambda day: f"{_SHORT[day.month - 1]} {day.day}, {day.year}",
     ).replace("effective from", "effective")
-    said = f"{title}{' ' if at else ''}{at}{page}{_beside(source)}"
-    return said + "".join(f" ({part})" for part in (where, when) if part)
+    citation = f"{title}{' ' if at else ''}{at}{page}{_beside(source)}"
+    return citation + "".join(f" ({part})" for part in (jurisdiction, when) if part)
 
 
 _STYLES: dict[str, Callable[[Mapping[str, Any]], str]] = {
@@ -107,7 +107,7 @@ def _beside(source: Mapping[str, Any]) -> str:
         for name, n in source.get("at", {}).items()
         if name != "line" or not source["section"]
     }
-    return "".join(f", {said}" for said in at_in_words(at))
+    return "".join(f", {words}" for words in at_in_words(at))
 
 
 def _title(source: Mapping[str, Any]) -> str:
@@ -118,20 +118,20 @@ def _short(source: Mapping[str, Any], style: str) -> str:
     """Return the label of a provision with its words shortened."""
     words = _WORDS[style]
 
-    def said(found: re.Match[str]) -> str:
-        word = (found["word"] or found["sign"]).lower()
-        return words.get(word, word) + (" " if found["sign"] else "")
+    def said(match: re.Match[str]) -> str:
+        word = (match["word"] or match["sign"]).lower()
+        return words.get(word, word) + (" " if match["sign"] else "")
 
-    # what stands in quotation marks is a heading or a term of the document's own
+    # text in quotation marks is a heading or a term of the document
     label, mark, rest = one_line(source["section"]).partition('"')
     return _WORD.sub(said, label) + mark + rest
 
 
 def _dated(version: str, written: Callable[[date], str]) -> str:
-    def said(found: re.Match[str]) -> str:
+    def said(match: re.Match[str]) -> str:
         try:
-            return written(date.fromisoformat(found[0]))
+            return written(date.fromisoformat(match[0]))
         except ValueError:
-            return found[0]
+            return match[0]
 
     return _DAY.sub(said, one_line(version))

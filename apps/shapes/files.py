@@ -94,7 +94,7 @@ def named_form(file: Path, overwrite: bool, forms: Mapping[str, Form]) -> Form:
         hint = f"Name a file that ends in {', '.join(first)} or {last}."
         raise InputError(f"--out {file} has no known format.", hint)
     if not file.parent.is_dir():
-        raise InputError(f"There is no folder {file.parent}.", "Make it, or name another file.")
+        raise InputError(f"There is no folder {file.parent}.", "Create it, or name another file.")
     if file.is_dir():
         raise InputError(f"{file} is a folder.", "Name a file in it.")
     if not overwrite and (file.exists() or file.is_symlink()):
@@ -108,17 +108,17 @@ def write_answers(
     """Write answers to a file of the format that its suffix names, in one step.
 
     Raises:
-        InputError: It cannot be written; what was there is still there.
+        InputError: It cannot be written. An existing file is unchanged.
     """
     form = check_writable(file, overwrite)
     write_whole(file, exported(answers, form, layout=layout))
 
 
 def write_whole(file: Path, data: bytes) -> None:
-    """Write a file that somebody asked for, in one step.
+    """Write a requested file in one step.
 
     Raises:
-        InputError: It cannot be written; what was there is still there.
+        InputError: It cannot be written. An existing file is unchanged.
     """
     try:
         write_bytes(file, data)
@@ -159,10 +159,10 @@ def as_markdown(outline: Outline) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a line of text as Markdown that shows it, and makes no markup, link or HTML of it."""
+    """Escape a line of text, so that Markdown shows it without markup, links or HTML."""
     text = _MARKUP.sub(r"\\\g<0>", text)
-    text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
-    text = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", text)
+    text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text)
+    text = _ADDRESS.sub(lambda match: f"&#{ord(match[0])};", text)
     return _ORDINAL.sub(r"\1\\\2", _OPENING.sub(r"\1\\\2", text))
 
 
@@ -170,11 +170,11 @@ def _block(block: Block) -> str:
     if isinstance(block, Heading):
         return f"{'#' * (block.level + 1)} {escaped(block.text)}"
     if isinstance(block, Facts):
-        return "\n".join(f"- **{escaped(name)}:** {escaped(said)}" for name, said in block.rows)
+        return "\n".join(f"- **{escaped(name)}:** {escaped(value)}" for name, value in block.rows)
     if isinstance(block, Aside):
         return "\n".join(f"> {line}" for line in _broken(block.lines))
-    said = "".join(run if isinstance(run, str) else f"[^{run}]" for run in _escaped(block))
-    return f"- {said}" if block.item else said
+    text = "".join(run if isinstance(run, str) else f"[^{run}]" for run in _escaped(block))
+    return f"- {text}" if block.item else text
 
 
 def _escaped(line: Line) -> Iterator[Run]:

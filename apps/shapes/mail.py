@@ -32,8 +32,8 @@ def as_mail(outline: Outline, memo: Memo | None, file: Attached) -> bytes:
     message["Subject"] = one_line(outline.subject)
     message["Date"] = format_datetime(outline.made)
     message["X-Unsent"] = "1"
-    for name, said in (("To", memo.to), ("From", memo.sender)) if memo else ():
-        if address := _address(said):
+    for name, value in (("To", memo.to), ("From", memo.sender)) if memo else ():
+        if address := _address(value):
             message[name] = address
     message.set_content(as_text(outline))
     kind, _, subtype = file.media_type.partition("/")
@@ -41,11 +41,11 @@ def as_mail(outline: Outline, memo: Memo | None, file: Attached) -> bytes:
     return message.as_bytes()
 
 
-def _address(said: str) -> Address | None:
+def _address(text: str) -> Address | None:
     """Return the only address in a text, or None if there are several or just a name."""
-    said = one_line(said)
-    name, address = parseaddr(said)
-    more = said.replace(address, "", 1).replace(name, "", 1).strip(' <>"')
+    text = one_line(text)
+    name, address = parseaddr(text)
+    more = text.replace(address, "", 1).replace(name, "", 1).strip(' <>"')
     try:
         return Address(name, addr_spec=address) if address.count("@") == 1 and not more else None
     except (ValueError, IndexError, MessageError):
@@ -53,7 +53,7 @@ def _address(said: str) -> Address | None:
 
 
 def as_text(outline: Outline) -> str:
-    """Return an outline as text; footnotes are numbers in brackets, and stand at the end."""
+    """Return an outline as text, with footnotes as numbers in brackets and at the end."""
     parts = [outline.title, *("\n".join(_lines(block)) for block in outline.blocks)]
     notes = [f"[{number}] {_indented(lines)}" for number, lines in outline.notes.items()]
     return clean("\n\n".join([*parts, *notes])) + "\n"
@@ -63,7 +63,7 @@ def _lines(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
         yield block.text.upper() if block.level == 1 else block.text
     elif isinstance(block, Facts):
-        yield from (f"{name}: {said}".rstrip() for name, said in block.rows)
+        yield from (f"{name}: {value}".rstrip() for name, value in block.rows)
     elif isinstance(block, Aside):
         yield from (f"    {line}" for line in block.lines)
     else:

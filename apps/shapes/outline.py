@@ -1,7 +1,7 @@
-"""What a file of answers says, in order, before it is written in a format.
+"""The content of a file of answers, in order, before it is written in a format.
 
-The text of blocks and notes is as documents and models wrote it, but on lines and without control
-characters; escaping it is for who writes a format.
+The text of blocks and notes is as documents and models wrote it, but in lines and without control
+characters. Each format does its own escaping.
 """
 
 import re
@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 
 def asked(record: Record) -> list[tuple[str, str]]:
-    """Return when a question was asked, of which law, and of which collections."""
+    """Return the time of a question, the day of the law, and the collections."""
     at = datetime.fromisoformat(record["at"]).astimezone(UTC)
     day = record["as_of"]
     if day == "any":
@@ -42,19 +42,19 @@ def place(record: Record, source: Record, style: Style = "plain") -> str:
     """Return the place of a source, in a style; see ``pinpoint``."""
     if style == "plain":
         return ", ".join([one_line(_named(record, source)), *places(source)])
-    of_document = (one for one in record["passages"] if _key(one) == _key(source))
-    known: Record = next(of_document, {})
-    beside = {name: known[name] for name in ("title", "kind", "jurisdiction") if name in known}
+    of_document = (passage for passage in record["passages"] if _key(passage) == _key(source))
+    details: Record = next(of_document, {})
+    beside = {name: details[name] for name in ("title", "kind", "jurisdiction") if name in details}
     return pinpoint({**beside, **source}, style)
 
 
 def sources(record: Record, style: Style = "plain") -> list[str]:
-    """Return a line for each document that an answer cites, with the provisions cited of it.
+    """Return a line for each document that an answer cites, with the cited provisions.
 
-    In a style of lawyers each provision has a line.
+    In lawyers' styles, each provision has a line.
     """
     if style != "plain":
-        return [*dict.fromkeys(place(record, one, style) for one in record["citations"])]
+        return [*dict.fromkeys(place(record, citation, style) for citation in record["citations"])]
     titles = {_key(passage): passage["title"] for passage in record["passages"]}
     cited: dict[tuple[str, str], list[Record]] = {}
     for citation in record["citations"]:
@@ -71,7 +71,7 @@ def sources(record: Record, style: Style = "plain") -> list[str]:
 
 
 def _found_how(record: Record) -> list[tuple[str, str]]:
-    """Return how an answer was found, name by name: by whom, with which settings and searches."""
+    """Return how an answer was found: the model, the settings and the searches."""
     settings = record["variant"]
     if record["plan"] and record["finding"] != "reply":  # a greeting is answered without one
         plan = ", ".join(f"{name} = {value}" for name, value in record["plan"].items())
@@ -85,19 +85,19 @@ def _found_how(record: Record) -> list[tuple[str, str]]:
         ("Time", f"{record['usage']['seconds']:.1f} s"),
         ("Answer", record["id"]),
     ]
-    return [(name, one_line(said)) for name, said in rows if said]
+    return [(name, one_line(value)) for name, value in rows if value]
 
 
 def _model(record: Record) -> str:
     name, hosts, usage = record["model"], record["hosts"], record["usage"]
-    where = f"Text was sent to {' and '.join(hosts)}." if hosts else "Nothing left the machine."
+    sent = f"Text was sent to {' and '.join(hosts)}." if hosts else "Nothing left the machine."
     if name is None:
-        return f"none. {where}"
+        return f"none. {sent}"
     if not usage["model_calls"]:
-        return f"{name} was to be asked, and gave nothing of this answer. {where}"
+        return f"{name} was to be asked, but did not contribute to this answer. {sent}"
     tokens = f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
     usd = f", ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ""
-    return f"{name}, {usage['model_calls']} calls, {tokens}{usd}. {where}"
+    return f"{name}, {usage['model_calls']} calls, {tokens}{usd}. {sent}"
 
 
 def _named(record: Record, source: Record) -> str:
@@ -145,7 +145,7 @@ class Aside:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names, each with what is known of it."""
+    """Names with values."""
 
     rows: Sequence[tuple[str, str]]
 
@@ -157,7 +157,7 @@ Block = Heading | Line | Aside | Facts
 class Outline:
     """A file of answers: its title, its blocks, and the lines of its footnotes, numbered from 1.
 
-    ``subject`` is what it is about, which its file is called by.
+    ``subject`` names the file.
     """
 
     title: str
@@ -169,7 +169,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class Memo:
-    """Whom a memorandum is for and from, its day, and what it is about; what is empty is blank."""
+    """The recipient, author, date and subject of a memorandum. Empty ones are left blank."""
 
     to: str = ""
     sender: str = ""
@@ -191,18 +191,20 @@ PLAIN = Layout()
 def outline_of(
     answers: Sequence[Record], title: str = "", cut: bool = False, layout: Layout = PLAIN
 ) -> Outline:
-    """Return what a file says of answers.
+    """Return the content of a file of answers.
 
     Args:
-        answers: Records of answers, in the order in which they were asked for.
-        title: The thread's; empty for the first question.
-        cut: Whether the thread has earlier answers, which the outline says.
-        layout: How it is laid out.
+        answers: Records of answers, in the order of the questions.
+        title: The thread's title, or empty for the first question.
+        cut: Whether the thread has earlier answers, which the outline mentions.
+        layout: The layout of the file.
     """
     outline = opened(title or (answers[0]["question"] if answers else "No questions"), layout)
     if cut:
-        said = f"The last {len(answers):,} answers of the conversation; those before are left out."
-        outline.blocks.append(Aside([said]))
+        remark = (
+            f"The last {len(answers):,} answers of the conversation; those before are left out."
+        )
+        outline.blocks.append(Aside([remark]))
     for number, record in enumerate(answers, 1):
         level = 1
         if title or len(answers) > 1:
@@ -216,13 +218,13 @@ def outline_of(
 
 
 def opened(named: str, layout: Layout) -> Outline:
-    """Return the beginning of a file: its title, a memorandum's head, and what it is not."""
+    """Return the beginning of a file: its title, a memorandum's head, and the disclaimer."""
     memo, subject = layout.memo, shortened(named, _TITLE_CHARS)
     outline = Outline("Memorandum" if memo else subject, datetime.now(UTC), subject=subject)
     if memo:
         outline.subject = shortened(memo.re, _TITLE_CHARS) or subject
         rows = (("To", memo.to), ("From", memo.sender), ("Date", memo.date), ("Re", memo.re))
-        outline.blocks.append(Facts([(name, one_line(said)) for name, said in rows]))
+        outline.blocks.append(Facts([(name, one_line(value)) for name, value in rows]))
     outline.blocks.append(Aside([NOTICE]))
     return outline
 
@@ -234,7 +236,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def _add_opinion(outline: Outline, record: Record, level: int, style: Style) -> None:
-    """Add what a memorandum says of a question: it, a short answer, its grounds, the sources."""
+    """Add a question to a memorandum, with a short answer, its grounds and the sources."""
     blocks = outline.blocks
     blocks.append(Heading(level, "Question"))
     blocks.append(Line([" ".join(lines_of(record["question"]))]))
@@ -268,7 +270,7 @@ def _add_answer(outline: Outline, record: Record, level: int, style: Style) -> N
     _add_near(blocks, record, level, style)
     blocks.append(Heading(level, "Verdict"))
     blocks.append(Line([_verdict_of(record)]))
-    blocks += (Line([one_line(said)], item=True) for said in record["verdict"]["checked"])
+    blocks += (Line([one_line(check)], item=True) for check in record["verdict"]["checked"])
     _add_sources(blocks, record, level, style)
     blocks.append(Heading(level, "How it was found"))
     blocks.append(Facts(_found_how(record)))
@@ -279,12 +281,12 @@ def _add_answer(outline: Outline, record: Record, level: int, style: Style) -> N
 
 
 def _add_reading(blocks: list[Block], record: Record) -> None:
-    """Add how a question was read, and of what it was asked."""
+    """Add how a question was read, and what was asked."""
     for item in record["read_as"]:
         blocks.append(
             Line([f"“{one_line(item['written'])}” was read as: {one_line(item['read'])}"])
         )
-    blocks += [Line([f"Asked of {one_line(said)} alone"]) for said in asked_of(record)]
+    blocks += [Line([f"Asked only of {one_line(subject)}"]) for subject in asked_of(record)]
     blocks += [Line([f"Asked in {one_line(name)}"]) for name in record.get("inside", [])]
 
 
@@ -304,7 +306,7 @@ def _add_near(blocks: list[Block], record: Record, level: int, style: Style) -> 
 def _add_sources(blocks: list[Block], record: Record, level: int, style: Style) -> None:
     if cited := sources(record, style):
         blocks.append(Heading(level, "Sources"))
-        blocks += (Line([said], item=True) for said in cited)
+        blocks += (Line([line], item=True) for line in cited)
 
 
 def _add_text(outline: Outline, record: Record, style: Style, quoted: bool = True) -> None:
@@ -321,19 +323,19 @@ def _add_text(outline: Outline, record: Record, style: Style, quoted: bool = Tru
     numbers: dict[int, int] = {}
     for line in record["answer"].splitlines():
         runs: list[Run] = []
-        at = 0
+        position = 0
         for marker in MARKER.finditer(line):
-            named = list(dict.fromkeys(marker_numbers(marker[1])))
-            if not all(n in cited for n in named):
+            marked = list(dict.fromkeys(marker_numbers(marker[1])))
+            if not all(n in cited for n in marked):
                 continue  # no source has such a number: it is a part of the text
-            runs.append(_words(line[at : marker.start()]).rstrip())
-            at = marker.end()
-            for n in named:
+            runs.append(_words(line[position : marker.start()]).rstrip())
+            position = marker.end()
+            for n in marked:
                 if n not in numbers:
                     numbers[n] = len(outline.notes) + 1
                     outline.notes[numbers[n]] = cited[n]
                 runs.append(numbers[n])
-        runs.append(_words(line[at:]))
+        runs.append(_words(line[position:]))
         if any(isinstance(run, int) or run.strip() for run in runs):
             outline.blocks.append(Line(runs))
 
@@ -346,12 +348,12 @@ def _words(text: str) -> str:
 def _note(record: Record, citation: Record, style: Style) -> list[str]:
     """Return a footnote: the place, and the quote with the words that it completes.
 
-    What the answer quotes itself is not quoted again.
+    Quotes that the answer contains are not repeated.
     """
-    where = place(record, citation, style)
+    location = place(record, citation, style)
     if is_said(citation["quote"], record["answer"], citation["n"]):
-        return [f"{where}."]
-    lines = quoted_at(where, citation["quote"])
+        return [f"{location}."]
+    lines = quoted_at(location, citation["quote"])
     lead = one_line(citation.get("lead", ""))
     return [*lines, f"It completes: “{lead}”"] if lead else lines
 

@@ -1,6 +1,6 @@
-"""An answer as one JSON object, which all other shapes are made of.
+"""An answer as one JSON object, from which all other formats are made.
 
-With its verdict in words, and the hosts to which text of questions and documents goes.
+It includes the verdict in words, and the hosts that receive text of questions and documents.
 """
 
 import os
@@ -57,7 +57,7 @@ _USED = {
     "embedded": "Lexloop's own rules",
     "embedded, and the search by words alone": "the search by words alone",
 }
-"""What stands in, as a person says it."""
+"""Fallbacks in plain words."""
 _STEPS = {
     "model": "for the whole question",
     "agent": "to join the answers",
@@ -70,7 +70,7 @@ _STEPS = {
     "evaluate": "to judge the answer",
     "engineer_prompt": "to prepare another attempt",
 }
-"""What each step does, as a person says it."""
+"""Steps in plain words."""
 _MARKS = {
     "groundedness": ("What it says is borne out by what it cites", "min_groundedness"),
     "answer_relevance": ("It is about what was asked", "min_answer_relevance"),
@@ -100,7 +100,7 @@ def owner_and_name(called: str) -> tuple[str, str]:
 
 
 class Verdict(BaseModel):
-    """What an answer is worth, in words; ``probability`` is calibrated."""
+    """The verdict on an answer, in words. ``probability`` is calibrated."""
 
     head: str
     words: list[str]
@@ -123,7 +123,7 @@ class Scores(BaseModel):
 
 
 class Feedback(BaseModel):
-    """What was thought of an answer."""
+    """A person's opinion of an answer."""
 
     vote: str
     comment: str
@@ -132,10 +132,10 @@ class Feedback(BaseModel):
 class Answer(BaseModel):
     """An answer with its sources, its verdict, and how it came about.
 
-    Offsets are code points into a document's extracted text, half-open. Numbers of ``citations``
-    are those of the markers in ``answer``. Where ``only`` some documents were to be asked it names
-    them, and ``passage`` is the span of the one that was. ``thread`` is null where the caller keeps
-    it; ``steps`` are as they were told while it was made.
+    Offsets are code points in a document's extracted text, half-open. ``citations`` have the
+    numbers of the markers in ``answer``. If only some documents were asked, ``only`` names them,
+    and ``passage`` is the span of a single passage. ``thread`` is null if the caller keeps the
+    conversation. ``steps`` are the progress messages.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -186,10 +186,10 @@ class Answer(BaseModel):
 
 
 def searched_for(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question as it stands alone, and what was searched for it."""
+    """Return a question in its standalone form, and the searches for it."""
     parsed = state["parsed"]
-    asked = {"standalone": parsed["text"], "inside": parsed["documents"]}
-    return {**asked, **{name: parsed[name] for name in ("queries", "keywords")}}
+    standalone = {"standalone": parsed["text"], "inside": parsed["documents"]}
+    return {**standalone, **{name: parsed[name] for name in ("queries", "keywords")}}
 
 
 def answer_record(
@@ -202,10 +202,10 @@ def answer_record(
 
     Args:
         state: The state after a question.
-        settings: Those that it was answered with.
-        hosts: Where text of it went.
-        candidates: Whether to list all those of the last attempt, with their signals, and what the
-            model thought before its replies.
+        settings: The settings of the question.
+        hosts: The hosts that received its text.
+        candidates: Whether to list all candidates of the last attempt, with their signals, and the
+            model's reasoning before its replies.
     """
     from lexloop.knowledge.relations import reading
 
@@ -224,7 +224,9 @@ def answer_record(
         "retries": retries(state["attempts"]),
         **searched_for(state),
         **{name: state.get(name) for name in _OF_THE_STATE},
-        "triplets": [{**one, "reads": reading(one["predicate"])} for one in state["triplets"]],
+        "triplets": [
+            {**triplet, "reads": reading(triplet["predicate"])} for triplet in state["triplets"]
+        ],
         "only": list(settings.access.only),
         "passage": settings.access.passage,
         "variant": settings.variant,
@@ -232,8 +234,8 @@ def answer_record(
         "model": settings.model.name,
         "hosts": list(hosts),
     }
-    wanted = _OF_THE_LAST_ATTEMPT if candidates else ()
-    return report | {name: state[name] for name in wanted}
+    names = _OF_THE_LAST_ATTEMPT if candidates else ()
+    return report | {name: state[name] for name in names}
 
 
 def dated(
@@ -247,18 +249,18 @@ def dated(
         as_of: The day whose law answered, or ``today`` or ``any``.
         thread: The conversation's id, or None if it is not kept.
     """
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    asked = {"collections": list(collections), "as_of": as_of}
-    return {**record, "thread": thread, "at": at, **asked}
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    scope = {"collections": list(collections), "as_of": as_of}
+    return {**record, "thread": thread, "at": now, **scope}
 
 
 def asked_of(record: Mapping[str, Any]) -> list[str]:
-    """Return what was asked alone, in words: a passage, or some documents; nothing for all."""
+    """Return in words what was asked: a passage or some documents, or nothing for all."""
     if not record.get("passage"):
         return list(record.get("only", []))
-    first = min(record["passages"], key=lambda one: one["start"], default=None)
-    where = f" ({', '.join(found)})" if first and (found := places(first)) else ""
-    return [f"a passage of {name}{where}" for name in record["only"]]
+    first = min(record["passages"], key=lambda passage: passage["start"], default=None)
+    place = f" ({', '.join(words)})" if first and (words := places(first)) else ""
+    return [f"a passage of {name}{place}" for name in record["only"]]
 
 
 def retries(attempts: Sequence[Mapping[str, Any]]) -> int:
@@ -268,10 +270,10 @@ def retries(attempts: Sequence[Mapping[str, Any]]) -> int:
 
 def of_collection(record: dict[str, Any], collection: str) -> dict[str, Any]:
     """Return the record with its collection named by every source that does not name one."""
-    named = {
+    labelled = {
         part: [{"collection": collection, **item} for item in record[part]] for part in _SOURCED
     }
-    return {**record, **named}
+    return {**record, **labelled}
 
 
 def verdict(state: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
@@ -298,40 +300,42 @@ def verdict(state: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
 
 def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
     evaluation: Evaluation = state["evaluation"]
-    said = []
+    sentences = []
     if cited := len({(c["document"], c["start"], c["end"]) for c in state["citations"]}):
         if not evaluation["citations_verified"]:
-            found = "Not every quote was found word for word at the place that is cited."
+            quotes = "Not every quote was found word for word at the place that is cited."
         elif cited == 1:
-            found = "The one quote was found word for word at the place that is cited."
+            quotes = "The one quote was found word for word at the place that is cited."
         else:
-            found = f"All {cited} quotes were found word for word at the place that is cited."
-        said.append(found)
+            quotes = f"All {cited} quotes were found word for word at the place that is cited."
+        sentences.append(quotes)
     if not state["abstained"]:
         for name, (what, mark) in _MARKS.items():
             value = evaluation.get(name)
             if isinstance(value, float):
-                asked = getattr(settings.loop, mark)
-                said.append(f"{what}: {value:.2f} of 1, where at least {asked:.2f} is asked for.")
+                threshold = getattr(settings.loop, mark)
+                sentences.append(
+                    f"{what}: {value:.2f} of 1, where at least {threshold:.2f} is asked for."
+                )
     if again := retries(state["attempts"]):
-        said.append(f"It was tried {again} more {'time' if again == 1 else 'times'}.")
-    return [*said, *map(lost_in_words, state["degraded"])]
+        sentences.append(f"It was tried {again} more {'time' if again == 1 else 'times'}.")
+    return [*sentences, *map(lost_in_words, state["degraded"])]
 
 
 def lost_in_words(lost: Mapping[str, Any]) -> str:
-    """Return what was skipped, or what was done by what instead, and why, as a sentence."""
-    wanted, used, why = (one_line(lost[name]) for name in ("wanted", "used", "reason"))
-    where = f" in {one_line(lost['collection'])}" if lost.get("collection") else ""
-    if where and lost["collection"] == lost["wanted"]:
-        where = ""
+    """Return a sentence on what was skipped or replaced, and why."""
+    part, used, why = (one_line(lost[name]) for name in ("wanted", "used", "reason"))
+    place = f" in {one_line(lost['collection'])}" if lost.get("collection") else ""
+    if place and lost["collection"] == lost["wanted"]:
+        place = ""
     if used == "nothing of it":
-        return f"Skipped {wanted}{where}: {why}"
+        return f"Skipped {part}{place}: {why}"
     if used == "the rest of it":
-        return f"Read {wanted}{where} only in part: {why}"
+        return f"Read {part}{place} only in part: {why}"
     if used == "nothing":
-        return f"Did without {wanted}{where}: {why}"
+        return f"Did without {part}{place}: {why}"
     step = f" {_STEPS[lost['node']]}" if lost["node"] in _STEPS else ""
-    return f"Used {_USED.get(used, used)} in place of {wanted}{step}{where}: {why}"
+    return f"Used {_USED.get(used, used)} in place of {part}{step}{place}: {why}"
 
 
 def _sentence(text: str) -> str:
@@ -357,8 +361,8 @@ def text_hosts(settings: "Settings", connection: "Connection", *corpora: str) ->
             if not settings.model.fallback:
                 raise
     if settings.index.embedder.startswith("openai:"):
-        named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
-        address = connection.base_url or named or _OPENAI
+        variable = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
+        address = connection.base_url or variable or _OPENAI
         hosts.append(urlsplit(address).netloc.rpartition("@")[2])
     for corpus in (settings.corpus, *corpora):
         hosts += engine_hosts(corpus)

@@ -46,12 +46,12 @@ def first_of(said: Sequence[str], most: int, others: str = "{} more.") -> list[s
 
 
 def inert(text: str) -> str:
-    """Escape a text, so that Markdown makes no HTML, image or link of it."""
+    """Escape a text, so that Markdown does not create HTML, images or links."""
     return _ACTIVE.sub(r"\\\g<0>", clean(text))
 
 
 def at_in_words(at: Mapping[str, Any]) -> list[str]:
-    """Return where in its file something stands, in words: "line 12"; see ``At``."""
+    """Return a place in a file in words, such as "line 12"; see ``At``."""
     return [f"{name} {at[name]}" for name in At.__annotations__ if name in at]
 
 
@@ -66,14 +66,14 @@ def places(source: Mapping[str, Any]) -> list[str]:
     """
     page = f"page {source['page']}" if source["page"] else ""
     sure = source.get("read_from_picture")
-    read = "" if sure is None else f"read from a picture, {sure:.0%} sure"
-    known = (source.get("version", ""), source.get("identifier", ""))
-    parts = (source["section"], page, *at_in_words(source.get("at") or {}), read, *known)
+    confidence = "" if sure is None else f"read from a picture, {sure:.0%} sure"
+    facts = (source.get("version", ""), source.get("identifier", ""))
+    parts = (source["section"], page, *at_in_words(source.get("at") or {}), confidence, *facts)
     return [one_line(part) for part in parts if part]
 
 
 def said_at(source: Mapping[str, Any]) -> str:
-    """Return a source on one line: its document, where in it, and what it says there."""
+    """Return a source on one line: its document, place and quote."""
     return f"{_where(source)}: “{one_line(source['quote'])}”"
 
 
@@ -84,13 +84,13 @@ def _where(source: Mapping[str, Any]) -> str:
 def is_said(quote: str, text: str, number: int = 0) -> bool:
     """Return whether a text repeats a quote word for word, so that it need not be shown again.
 
-    A number in front of the quote need not be there, and a row may have the names of its columns
-    between its cells.
+    A number before the quote may be missing, and a row may have the names of its columns between
+    its cells.
 
     Args:
-        quote: Of a source.
+        quote: The quote of a source.
         text: An answer with its markers, or any text.
-        number: The source's, to look only at the lines of an answer that cite it; 0 for all.
+        number: The source's number, to look only at the lines of an answer that cite it. 0 for all.
     """
     from lexloop.documents.chunks.statements import unnumbered
     from lexloop.nodes.markers import MARKER, marker_numbers, without_markers
@@ -98,31 +98,35 @@ def is_said(quote: str, text: str, number: int = 0) -> bool:
     lines = text.splitlines()
     if number:
         cited = (
-            (line, [n for found in MARKER.finditer(line) for n in marker_numbers(found[1])])
+            (line, [n for marker in MARKER.finditer(line) for n in marker_numbers(marker[1])])
             for line in lines
         )
         lines = [line for line, numbers in cited if number in numbers]
-    said = _WORD.findall(without_markers("\n".join(lines)).casefold())
-    wanted, bare = (_WORD.findall(one.casefold()) for one in (quote, unnumbered(quote)))
+    words = _WORD.findall(without_markers("\n".join(lines)).casefold())
+    quoted, bare = (_WORD.findall(version.casefold()) for version in (quote, unnumbered(quote)))
     if " | " in quote:
-        left = iter(said)
-        return all(word in left for word in wanted)
-    spoken = f" {' '.join(said)} "
-    return any(one and f" {' '.join(one)} " in spoken for one in (wanted, bare))
+        remaining = iter(words)
+        return all(word in remaining for word in quoted)
+    spoken = f" {' '.join(words)} "
+    return any(version and f" {' '.join(version)} " in spoken for version in (quoted, bare))
 
 
 def as_text(record: Mapping[str, Any]) -> str:
-    """Return an answer with its sources, as text in which a document's Markdown does nothing.
+    """Return an answer with its sources, as text in which a document's Markdown has no effect.
 
-    What the answer quotes itself is not quoted again.
+    Quotes that the answer contains are not repeated.
     """
     answer = record["answer"]
     shown = [
-        (one["n"], _where if is_said(one["quote"], answer, one["n"]) else said_at, one)
-        for one in record["citations"]
+        (
+            citation["n"],
+            _where if is_said(citation["quote"], answer, citation["n"]) else said_at,
+            citation,
+        )
+        for citation in record["citations"]
     ]
-    cited = [f"[{n}] {inert(told(one))}" for n, told, one in shown]
-    near = [inert(said_at(one)) for one in record["near"]]
+    cited = [f"[{n}] {inert(describe(citation))}" for n, describe, citation in shown]
+    near = [inert(said_at(citation)) for citation in record["near"]]
     text = inert(answer)
     for heading, lines in ((_SOURCES, cited), (_NEAR, near)):
         text += heading + "\n".join(f"- {line}" for line in lines) if lines else ""
@@ -130,5 +134,5 @@ def as_text(record: Mapping[str, Any]) -> str:
 
 
 def answer_alone(text: str) -> str:
-    """Return the answer alone of a text that ``as_text`` made."""
+    """Return only the answer from a text that ``as_text`` made."""
     return _ADDED.sub("", text)

@@ -32,7 +32,8 @@ class _Footnotes:
     """The footnotes of a Word document that has none yet.
 
     Args:
-        document: Gets a part of footnotes with the two separators, and the styles of notes.
+        document: The document. It gets a footnotes part with the two separators, and the styles of
+            notes.
     """
 
     def __init__(self, document: "Document") -> None:
@@ -44,9 +45,9 @@ class _Footnotes:
         for number, kind in _SEPARATORS.items():
             mark = f'w:type="{kind}"><w:p>{_run(f"<w:{kind}/>")}</w:p>'
             self._root.extend(_elements(f'<w:footnote w:id="{number}" {mark}</w:footnote>'))
-        named = "".join(f'<w:footnote w:id="{number}"/>' for number in _SEPARATORS)
+        separators = "".join(f'<w:footnote w:id="{number}"/>' for number in _SEPARATORS)
         settings: Any = document.settings.element
-        (properties,) = _elements(f"<w:footnotePr>{named}</w:footnotePr>")
+        (properties,) = _elements(f"<w:footnotePr>{separators}</w:footnotePr>")
         settings.insert_element_before(properties, *_AFTER)
         self._text, self._reference = _styles(document)
 
@@ -58,8 +59,8 @@ class _Footnotes:
         style = f'<w:pPr><w:pStyle w:val="{self._text}"/></w:pPr>'
         first, *rest = (_run(_said(f"{'' if at else ' '}{line}")) for at, line in enumerate(lines))
         paragraphs = [_run("<w:footnoteRef/>", self._reference) + first, *rest]
-        said = "".join(f"<w:p>{style}{runs}</w:p>" for runs in paragraphs)
-        self._root.extend(_elements(f'<w:footnote w:id="{number}">{said}</w:footnote>'))
+        notes = "".join(f"<w:p>{style}{runs}</w:p>" for runs in paragraphs)
+        self._root.extend(_elements(f'<w:footnote w:id="{number}">{notes}</w:footnote>'))
         _append(
             paragraph,
             f'<w:bookmarkStart w:id="{number}" w:name="{_bookmark(number)}"/>'
@@ -73,7 +74,7 @@ class _Footnotes:
 
 
 def _add_field(paragraph: "Paragraph", code: str, shown: str, style: str = "") -> None:
-    """Add a field that Word works out; ``shown`` stands there until it does."""
+    """Add a field that Word computes. ``shown`` is its text until then."""
     begin, separate, end = (
         f'<w:fldChar w:fldCharType="{mark}"/>' for mark in ("begin", "separate", "end")
     )
@@ -83,7 +84,7 @@ def _add_field(paragraph: "Paragraph", code: str, shown: str, style: str = "") -
 
 
 def _styles(document: "Document") -> tuple[str, str]:
-    """Return the ids of the styles of notes and of references to them, which are made."""
+    """Create the styles of notes and of references to them, and return their ids."""
     text: Any = document.styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH, builtin=True)
     text.base_style = document.styles["Normal"]
     text.font.size = Pt(9)
@@ -135,7 +136,7 @@ def as_word(outline: Outline) -> bytes:
 
 
 def set_up(document: "Document", title: str, made: datetime) -> None:
-    """Set what a document says of itself, its fonts, and what stands below every page."""
+    """Set a document's properties, its fonts, and the footer of every page."""
     package: Any = document.part.package
     for name, part in [*package.rels.items()]:
         if part.reltype == RELATIONSHIP_TYPE.THUMBNAIL:
@@ -219,9 +220,9 @@ def _add_facts(document: "Document", facts: Facts) -> None:
     table.autofit = False
     for column, width in zip(table.columns, (_NAMES, _FACTS), strict=True):
         column.width = width
-    for name, said in facts.rows:
+    for name, value in facts.rows:
         cells = table.add_row().cells
-        for cell, text in zip(cells, (name, said), strict=True):
+        for cell, text in zip(cells, (name, value), strict=True):
             cell.paragraphs[0].add_run(text).bold = text is name
             cell.paragraphs[0].paragraph_format.space_after = Pt(2)
     document.add_paragraph(style="No Spacing")

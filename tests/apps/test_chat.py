@@ -53,7 +53,7 @@ def test_a_thread_is_resumed_with_how_its_answer_came_about(
 ) -> None:
     first = run(*kept, stdin=f"{FIRST}\n/trace\n").stdout
     assert shlex.split(first.splitlines()[-1]) == ["lexloop", *kept]
-    trace = first[first.index("Plan\n") : first.index("Thread my own is kept")].rstrip("\n")
+    trace = first[first.index("Plan\n") : first.index("Thread my own is stored")].rstrip("\n")
     result = run(*kept, stdin="/trace\nWho can perform it?\n/trace\n")
     assert "Thread my own goes on after 1 question(s)." in result.stdout
     assert f"Last: {FIRST}" in result.stdout
@@ -62,7 +62,7 @@ def test_a_thread_is_resumed_with_how_its_answer_came_about(
     assert "bias audit" in result.stdout.rpartition("question: ")[2].splitlines()[0].lower()
     for lines in ("/sources\n", f"{FIRST}\n/reset\n"):  # another one, which has not begun
         other = run("chat", "--threads-file", str(threads), stdin=lines).stdout
-        assert "To go on" not in other
+        assert "To continue" not in other
 
 
 def test_a_thread_is_not_resumed_by_who_may_see_less(
@@ -120,7 +120,7 @@ def test_a_conversation_without_a_name_gets_one_and_is_private(
     among = ("chat", "--corpus", str(documents), "--k", "2", "--no-fallback")
     asked = "What does a dog licence cost?\n"
     told, command = run(*among, stdin=asked).stdout.splitlines()[-2:]
-    name = told.removeprefix("Thread ").removesuffix(" is kept. To go on with it:")
+    name = told.removeprefix("Thread ").removesuffix(" is stored. To continue it:")
     words = shlex.split(command)
     assert sorted(words) == sorted(["lexloop", *among, "--thread", name])
     resumed = run(*words[1:], stdin="/sources\n").stdout
@@ -177,7 +177,7 @@ def test_ctrl_c_stops_an_answer_or_clears_a_line_and_leaves_an_empty_one(
     shown.expect("> ")
     shown.interrupt_prompt()  # on an empty line it leaves
     assert shown.wait() == 0
-    assert re.search(r"To go on with it:.*\n.*lexloop chat --model .* --thread t\s", shown.screen)
+    assert re.search(r"To continue it:.*\n.*lexloop chat --model .* --thread t\s", shown.screen)
     assert KEY.encode() not in b"".join(f.read_bytes() for f in threads.parent.iterdir())
 
 

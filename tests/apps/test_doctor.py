@@ -178,5 +178,5 @@ def test_the_deadline_of_a_check_is_kept_by_what_never_ends(
     monkeypatch.setattr(doctor, "_gpu", never.wait)
     monkeypatch.setattr(doctor, "_MACHINE_S", 0.2)
     found = checks(code=7)
-    assert found["GPU"]["said"] == "nothing came of it within 0.2 s."
+    assert found["GPU"]["said"] == "no result within 0.2 s."
     never.set()

@@ -82,7 +82,7 @@ def test_only_an_index_is_replaced_and_only_by_force(
     assert run(*again, "--force").exit_code == 0
     result = run("index", str(documents), "--out", str(documents), "--force")
     assert result.exit_code == 4
-    assert "already exists and is no index" in result.stderr
+    assert "already exists and is not an index" in result.stderr
     assert (documents / "dogs.txt").is_file()
 
 
@@ -101,7 +101,7 @@ def test_an_index_is_no_source_and_a_folder_is_no_index(
     for command in ("update", "verify", "info"):
         result = run("index", command, str(documents))
         assert result.exit_code == 4
-        assert "is no index" in result.stderr
+        assert "is not an index" in result.stderr
 
 
 def test_what_an_index_was_not_made_with_is_refused(

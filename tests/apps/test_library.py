@@ -63,7 +63,7 @@ def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:
 
 
 def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="is no index"):
+    with pytest.raises(CorpusError, match="is not an index"):
         lexloop.Index(law)
     index = lexloop.Index.build(law, tmp_path / "index")
     assert index.verify()["documents"] == 1

@@ -73,7 +73,7 @@ def test_only_the_passage_that_was_chosen_is_asked(in_json: Run, run: Run, corpu
     assert "90 euro" not in str(whole)
     shown = run("ask", "When is the fee due?", *map(str, chosen)).stdout
     line = BOATS.count("\n", 0, start) + 1
-    assert f"Asked of a passage of boats.txt (Section 1(2), line {line}) alone" in shown
+    assert f"Asked only of a passage of boats.txt (Section 1(2), line {line})" in shown
 
 
 @pytest.mark.parametrize(

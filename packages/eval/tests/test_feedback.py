@@ -70,9 +70,9 @@ def test_two_at_once(store: FeedbackStore) -> None:
     ("statement", "said"),
     [
         ("PRAGMA user_version = 2", "of version 2"),
-        ("PRAGMA application_id = 1", "no file of feedback"),
-        ("UPDATE opinions SET opinion = '{}'", "no opinion"),
-        ("UPDATE opinions SET opinion = x'00ff'", "no opinion"),
+        ("PRAGMA application_id = 1", "not a file of feedback"),
+        ("UPDATE opinions SET opinion = '{}'", "not an opinion"),
+        ("UPDATE opinions SET opinion = x'00ff'", "not an opinion"),
         ("DROP TABLE opinions", "no such table"),
     ],
 )

@@ -95,7 +95,7 @@ def test_what_cannot_be_used_is_said(run: Run, in_json: Run, judged: Path, tmp_p
         ([str(judged)], "Give --person NAME or --report"),
         ([str(judged), "--person", "ann", "--report"], "Give --person NAME or --report"),
         ([str(judged), "--person", "ann", "--json"], "--json goes with --report"),
-        ([str(judged), "--person", "../ann"], "is no name of a person"),
+        ([str(judged), "--person", "../ann"], "is not a valid name"),
         ([str(judged), "--report"], "Nobody has labelled"),
     ):
         result = run("label", *words)
@@ -109,7 +109,7 @@ def test_what_cannot_be_used_is_said(run: Run, in_json: Run, judged: Path, tmp_p
 def test_a_run_without_references_says_so(run: Run, tmp_path: Path) -> None:
     plain = write_run(tmp_path / "run", [record()], run_info("fixed"))
     result = run("label", str(plain), "--person", "ann", stdin="5\n")
-    assert "kept no reference answers" in result.stderr
+    assert "has no reference answers" in result.stderr
     line = json.loads((plain / "labels" / "ann.jsonl").read_text("utf-8"))
     assert (line["variant"], line["id"], line["correct"], line["supported"]) == (
         *("fixed", "q1", 5, None),

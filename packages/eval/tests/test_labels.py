@@ -132,8 +132,8 @@ def test_wherever_the_file_is_cut_whole_labels_are_kept(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"id": "s99"}, "line 1, is of another run: this one has no such answer to 's99'"),
-        ({"answer_sha256": "0" * 64}, "is of another run"),
+        ({"id": "s99"}, "line 1, belongs to another run: this one has no such answer to 's99'"),
+        ({"answer_sha256": "0" * 64}, "belongs to another run"),
         ({"correct": 6}, "line 1, is malformed: field correct"),
         ({"correct": True}, "line 1, is malformed: field correct"),
         ({"correct": "5"}, "line 1, is malformed: field correct"),
@@ -162,7 +162,7 @@ def test_a_file_is_one_persons_and_one_process_writes_it(run: Path) -> None:
     with pytest.raises(DataError, match=r"carl.jsonl and .*bob.jsonl are the same labels"):
         RunAnswers(run).labels()
     for name in ("", "../ann", "a/b", ".ann", "ann\n", "a" * 41):
-        with pytest.raises(InputError, match="is no name of a person"):
+        with pytest.raises(InputError, match="is not a valid name"):
             walk(run, name)
 
 

@@ -51,7 +51,7 @@ def test_a_line_that_cannot_be_synced_is_no_answer(
 
     with RunFolder(tmp_path, IDENTITY) as folder, monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
-        with pytest.raises(InputError, match=r"No space left .* Make room"):
+        with pytest.raises(InputError, match=r"No space left .* Free some space"):
             folder.records.add(line("r", "q1"))
         assert not folder.records.held
 

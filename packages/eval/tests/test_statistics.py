@@ -152,5 +152,5 @@ def test_a_number_is_the_same_after_json(value: float) -> None:
 
 @pytest.mark.parametrize("value", [None, True, "0.5", {}, {"unresolved": 3}, [0.5]])
 def test_what_is_no_score_is_refused(value: object) -> None:
-    with pytest.raises(ValueError, match="is no score"):
+    with pytest.raises(ValueError, match="is not a score"):
         from_json(value)

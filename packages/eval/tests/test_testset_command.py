@@ -34,7 +34,7 @@ def test_a_folder_gives_a_gold_file(run: Run, documents: Path, tmp_path: Path) -
             text = (documents / span.document).read_text("utf-8")
             assert text[span.start : span.end] in (question.reference_context or "")
     made = run("testset", str(documents), "--n", "11")
-    assert "rules make none worth asking: vague, rule_conclusion." in made.stderr
+    assert "Only a model makes these types: vague, rule_conclusion." in made.stderr
 
 
 def test_the_training_set_is_csv(run: Run, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_rename_that_cannot_be_is_told_and_loses_nothing(
     old = earlier(tmp_path, "bob", "Leases")
     taken = home_of(tmp_path, "bob")
     taken.mkdir()
-    with pytest.raises(DataError, match=f"{taken.name} exists, too"):
+    with pytest.raises(DataError, match=f"{taken.name} already exists"):
         rename_homes(tmp_path)
     assert not (old / PENDING).exists()
     taken.rmdir()

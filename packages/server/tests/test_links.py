@@ -12,7 +12,7 @@ from lexloop_server.audit_lines import raw_lines
 from lexloop_server.settings import ServerSettings
 
 MINUTES = "---\ntags: board\n---\nMinutes\n\nThe board gave 777 euro to the harbour fund.\n"
-NOWHERE = "There is no such link, or none any more."
+NOWHERE = "There is no such link, or it was withdrawn."
 
 
 @pytest.fixture(scope="module")

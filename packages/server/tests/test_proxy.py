@@ -81,7 +81,7 @@ def test_names_and_groups_are_utf_8_in_one_form(address: str) -> None:
     assert (status, told["name"], told["role"]) == (200, "Zo\u00eb Müller", "reader")
     status, told = raw(address, USER.encode() + b": Zo\xeb", GROUPS.encode() + b": legal")
     assert status == 403
-    assert b"no UTF-8" in told
+    assert b"not UTF-8" in told
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_an_address_that_a_proxy_passes_on_fills_no_log(
         ({"groups": GROUPS, "roles": {"it": "operator"}}, "groups needs a header"),
         ({"header": USER, "groups": GROUPS}, "and roles"),
         ({"header": USER, "groups": USER.lower(), "roles": {"it": "operator"}}, "are the same"),
-        ({"header": USER, "roles": {"it": "operator"}}, "for which no header"),
+        ({"header": USER, "roles": {"it": "operator"}}, "no header for groups"),
         ({**PROXY, "roles": {"it": "admin"}}, "proxy.roles is 'admin'"),
         ({**PROXY, "roles": {"": "operator"}}, "proxy.roles"),
         ({**PROXY, "roles": {"a,b": "operator"}}, "proxy.roles"),

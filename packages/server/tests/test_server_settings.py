@@ -69,7 +69,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
         ({"people": [{"name": n, "key_sha256": HASH} for n in "ab"]}, "the same key"),
         (
             {"people": [{"name": "a", "key_sha256": HASH, "collections": ["none"]}]},
-            "a is given none, which is no collection",
+            "a is given none, which is not a collection",
         ),
         ({"proxy": {"header": "X-User", "trusted": ["::1"]}}, "nobody whom it could name"),
         ({"proxy": {"header": "X-User", "trusted": ["all"]}}, "proxy"),

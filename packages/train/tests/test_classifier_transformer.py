@@ -117,7 +117,7 @@ def test_a_base_whose_tokenizer_pads_nothing(base: str, tmp_path: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(base)
     tokenizer.pad_token = None
     tokenizer.save_pretrained(tmp_path / "base")
-    with pytest.raises(SettingsError, match="pads no texts"):
+    with pytest.raises(SettingsError, match="does not pad texts"):
         tuned(rows(), ("clean",), 3, quick(str(tmp_path / "base")), out=tmp_path)
 
 

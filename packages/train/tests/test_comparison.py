@@ -166,7 +166,7 @@ def test_gold_without_evidence(law: Path) -> None:
         read_sets([path], None, SETTINGS)
     span = {"document": "other.txt", "start": 0, "end": 9}
     gold(path, {"question": "Who keeps the seal?", "evidence": [span]})
-    with pytest.raises(InputError, match=r"No evidence of .* stands in the documents"):
+    with pytest.raises(InputError, match=r"No evidence of .* is in the documents"):
         read_sets([path], None, SETTINGS)
     path.write_text("no JSON", "utf-8")
     with pytest.raises(InputError, match="malformed"):

@@ -139,7 +139,9 @@ def test_it_stops_where_it_is_found_no_better(tmp_path: Path, learn: Learn) -> N
 
 def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path, learn: Learn) -> None:
     said: list[str] = []
-    with pytest.raises(TrainingError, match=r"is (nan|inf|no number) at step [23].*The last good"):
+    with pytest.raises(
+        TrainingError, match=r"is (nan|inf|not a number) at step [23].*The last good"
+    ):
         learn(tmp_path, quick(steps=9, rate=1e38), said)
     assert len(said) < 3
     check_sums(Path(last_good(tmp_path) or "none"))
@@ -150,7 +152,7 @@ def test_weights_that_are_no_numbers_are_not_kept(tmp_path: Path) -> None:
     broken = torch.nn.Linear(1, 1)
     broken.weight.data.fill_(torch.inf)
     args, state = SimpleNamespace(output_dir=tmp_path), SimpleNamespace(global_step=3)
-    with pytest.raises(TrainingError, match="weight is no number at step 3"):
+    with pytest.raises(TrainingError, match="weight is not a number at step 3"):
         watch().on_save(args, state, None, model=broken)
     assert not [*tmp_path.iterdir()]
 

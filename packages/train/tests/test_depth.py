@@ -95,7 +95,7 @@ def test_questions_are_labelled_by_what_the_index_brings_up(index: Collection) -
     rows = labelled(asked, index, Settings())
     assert rows.clean == ["What does a winter permit cost?"]
     assert rows.labels.tolist() == [0]
-    with pytest.raises(InputError, match="Of none of 1 questions"):
+    with pytest.raises(InputError, match="any of the 1 questions"):
         labelled(asked[1:], index, Settings())
 
 

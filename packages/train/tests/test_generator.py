@@ -210,7 +210,7 @@ def test_sigkill_and_the_same_command_goes_on(
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
     assert not (tmp_path / "out").exists()
     other = CliRunner().invoke(app, [*arguments, "--rate", "1e-3"])
-    assert "begun otherwise (recipe)" in " ".join(other.stderr.split())
+    assert "started differently (recipe)" in " ".join(other.stderr.split())
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.stderr
     assert "domain: step" not in result.stderr

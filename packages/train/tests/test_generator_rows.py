@@ -50,14 +50,14 @@ def test_context_tells_rows_apart() -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([{"question": "Q", "choices": ["a", "b"], "answer": "c"}], "none of its choices"),
-        ([{"question": "Q", "choices": ["a", "b"], "answer": 2}], "none of its choices"),
-        ([{"question": "Q", "choices": ["a", "a"], "answer": "a"}], "two choices are alike"),
+        ([{"question": "Q", "choices": ["a", "b"], "answer": "c"}], "not among its choices"),
+        ([{"question": "Q", "choices": ["a", "b"], "answer": 2}], "not among its choices"),
+        ([{"question": "Q", "choices": ["a", "a"], "answer": "a"}], "two choices are the same"),
         (
             [{"question": "Q", "choices": ["a"], "answer": 0}, {"question": "Q", "answer": "a"}],
             "kinds",
         ),
-        ([{"context": "C", "label": "yes"}], "one label alone, 'yes'"),
+        ([{"context": "C", "label": "yes"}], "only one label, 'yes'"),
         ([{"answer": "a"}], "it asks nothing"),
     ],
 )

@@ -164,7 +164,7 @@ def test_clicks_are_pairs_with_title_and_body(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("clicks.txt", CLICKED, "no click log"),
+        ("clicks.txt", CLICKED, "not a click log"),
         ("clicks.csv", CLICKED.replace(",3\n", ",many\n"), "line 2, field clicks"),
         ("clicks.csv", CLICKED.replace("query,", "asked,"), "line 2, field query"),
         ("clicks.csv", "", "holds 0 pairs"),

@@ -108,7 +108,7 @@ REFUSED: list[tuple[tuple[str, ...], str, int]] = [
     ((".", "old.md"), "is a folder", 2),
     (("broken.pdf", "old.md"), "cannot be read", 4),
     (("empty.txt", "old.md"), "cannot be read", 4),
-    (("old.md", "new.md", "--answers", "broken.pdf"), "is no JSON", 2),
+    (("old.md", "new.md", "--answers", "broken.pdf"), "is not JSON", 2),
     (("old.md", "new.md", "--corpus", "gone"), "does not exist", 4),
 ]
 

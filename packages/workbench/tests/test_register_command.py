@@ -72,7 +72,7 @@ def test_the_register_is_printed_with_its_places(run: Run, law: Path) -> None:
     )
     assert "    by when: within 10 days of the sale = 2026-01-11\n" in dated.stdout
     none = run("register", "--corpus", str(law), "--only", "penalty")
-    assert none.stdout == "Nothing of that kind is said in these documents.\n"
+    assert none.stdout == "These documents say nothing of that kind.\n"
 
 
 def test_json_is_the_record(in_json: Run, law: Path) -> None:
@@ -195,7 +195,7 @@ def test_what_no_calendar_can_hold_is_told(run: Run, in_json: Run, law: Path) ->
     assert (last["day"], last["note"]) == ("9999-12-31", LAST)
     result = run("register", *given, "--out", str(out))
     assert result.exit_code == 0
-    assert "1 come to a day that no calendar can hold: tasks without a day." in result.stderr
+    assert "1 have a day that no calendar can hold: tasks without a day." in result.stderr
     lines = unfolded(out.read_bytes())
     (told,) = [line for line in lines if line.startswith("DESCRIPTION:")]
     assert "within 10 days of the sale = 9999-12-31" in told

@@ -79,7 +79,7 @@ def test_a_table_is_written_and_gone_on_with(run: Run, contracts: Path, tmp_path
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "Nothing is asked."),
+        ([], "There are no questions."),
         (["--checklist", "will"], "There is no checklist 'will'."),
         (["--questions", "none.toml"], "none.toml cannot be read"),
         (["--question", "x", "--out", "table.pdf"], ".xlsx, .csv, .html, .docx, .md or .eml"),

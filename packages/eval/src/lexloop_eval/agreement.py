@@ -1,7 +1,7 @@
 """How well labels agree: those of a judge with people's, or those of two people.
 
 The figures are those of HyPA-RAG's figures 2, 8 and 9 (Spearman's coefficient with its p value,
-macro precision, recall and F1, the share that is equal), and Cohen's kappa.
+macro precision, recall and F1, the share of equal labels), and Cohen's kappa.
 """
 
 from collections import Counter, defaultdict
@@ -21,7 +21,7 @@ from lexloop_eval.statistics import (
 )
 
 Labels = tuple[int, int]
-"""What the judge calls an answer, and what the person does."""
+"""The judge's label of an answer, and the person's."""
 _NONE = Unresolved("no answer has both labels")
 _ONE_LABEL = Unresolved("only one label occurs")
 _RESAMPLES = 200
@@ -29,14 +29,14 @@ _RESAMPLES = 200
 
 @dataclass(frozen=True)
 class Judged:
-    """One answer by a judge and by people.
+    """One answer with the labels of a judge and of people.
 
     Args:
-        question: What it answers; whole questions are resampled.
-        question_type: Of the question.
-        score: As the judge gave it.
-        label: That score as a label of the people's scale.
-        people: The label of each person, of one at least.
+        question: The question. Whole questions are resampled.
+        question_type: The type of the question.
+        score: The judge's score.
+        label: This score as a label of the people's scale.
+        people: The label of each person, at least one.
     """
 
     question: Hashable
@@ -70,16 +70,16 @@ def agreement(rows: Sequence[Judged]) -> Agreement:
     Of labels, every person's counts by itself; correlation and difference take the mean of an
     answer's people. Intervals resample whole questions.
     """
-    pairs = [(row.label, given) for row in rows for given in row.people]
+    pairs = [(row.label, label) for row in rows for label in row.people]
     owners = [row.question for row in rows for _ in row.people]
     questions = [row.question for row in rows]
     means = [mean(row.people) for row in rows]
-    scored = [(row.score, given) for row, given in zip(rows, means, strict=True)]
+    scored = [(row.score, label_mean) for row, label_mean in zip(rows, means, strict=True)]
     figures = {
         name: interval_of(figure, pairs, owners, _RESAMPLES) for name, figure in FIGURES.items()
     }
     spearman = partial(correlation, "spearman")
-    differences = [row.label - given for row, given in zip(rows, means, strict=True)]
+    differences = [row.label - label_mean for row, label_mean in zip(rows, means, strict=True)]
     figures["spearman"] = interval_of(spearman, scored, questions, _RESAMPLES)
     figures["difference"] = (
         interval_of(mean, differences, questions, _RESAMPLES) if rows else estimate([])
@@ -90,22 +90,22 @@ def agreement(rows: Sequence[Judged]) -> Agreement:
 
 def by_type(rows: Sequence[Judged]) -> dict[str, Agreement]:
     """Return the agreement on the questions of each type."""
-    found: dict[str, list[Judged]] = defaultdict(list)
+    by_question_type: dict[str, list[Judged]] = defaultdict(list)
     for row in rows:
-        found[row.question_type].append(row)
-    return {name: agreement(found[name]) for name in sorted(found)}
+        by_question_type[row.question_type].append(row)
+    return {name: agreement(by_question_type[name]) for name in sorted(by_question_type)}
 
 
 def precision(pairs: Sequence[Labels]) -> Score:
-    """Return the mean over labels of how many that the judge calls so people do, too.
+    """Return the mean over labels of the share of the judge's that people give as well.
 
-    A label that the judge never gives has 0, as in scikit-learn.
+    A label that the judge never gives counts as 0, as in scikit-learn.
     """
     return _macro(pairs, lambda both, judge, person: both / max(judge, 1))
 
 
 def recall(pairs: Sequence[Labels]) -> Score:
-    """Return the mean over labels of how many that people call so the judge does, too."""
+    """Return the mean over labels of the share of people's that the judge gives as well."""
     return _macro(pairs, lambda both, judge, person: both / max(person, 1))
 
 
@@ -120,12 +120,12 @@ def equal(pairs: Sequence[Labels]) -> Score:
 
 
 def kappa(pairs: Sequence[Labels]) -> Score:
-    """Return Cohen's kappa: agreement beyond what chance alone would bring (Cohen 1960)."""
+    """Return Cohen's kappa: agreement beyond chance (Cohen 1960)."""
     return _kappa(pairs, lambda judge, person: float(judge != person))
 
 
 def weighted_kappa(pairs: Sequence[Labels]) -> Score:
-    """Return kappa where labels further apart disagree more, by the square (Cohen 1968)."""
+    """Return kappa that weights disagreements by the squared distance (Cohen 1968)."""
     return _kappa(pairs, lambda judge, person: float((judge - person) ** 2))
 
 
@@ -149,25 +149,29 @@ def _macro(pairs: Sequence[Labels], of_label: Callable[[int, int, int], float]) 
         return _NONE
     both, judge, person = _counted(pairs)
     labels = judge.keys() | person.keys()
-    return mean([of_label(both[one, one], judge[one], person[one]) for one in sorted(labels)])
+    return mean(
+        [of_label(both[label, label], judge[label], person[label]) for label in sorted(labels)]
+    )
 
 
 def _kappa(pairs: Sequence[Labels], weigh: Callable[[int, int], float]) -> Score:
     if not pairs:
         return _NONE
     both, judge, person = _counted(pairs)
-    seen = sum(count * weigh(*pair) for pair, count in both.items())
+    observed = sum(count * weigh(*pair) for pair, count in both.items())
     chance = sum(
-        judge[one] * person[other] * weigh(one, other) for one in judge for other in person
+        judge[by_judge] * person[by_person] * weigh(by_judge, by_person)
+        for by_judge in judge
+        for by_person in person
     )
-    return 1.0 - seen * len(pairs) / chance if chance else _ONE_LABEL
+    return 1.0 - observed * len(pairs) / chance if chance else _ONE_LABEL
 
 
 def _counted(pairs: Sequence[Labels]) -> tuple[Counter[Labels], Counter[int], Counter[int]]:
     """How often each pair occurs, and each label by the judge and by people."""
     both = Counter(pairs)
     judge, person = Counter[int](), Counter[int]()
-    for (one, other), count in both.items():
-        judge[one] += count
-        person[other] += count
+    for (by_judge, by_person), count in both.items():
+        judge[by_judge] += count
+        person[by_person] += count
     return both, judge, person

@@ -1,4 +1,4 @@
-"""Asks a model to judge: replies are cached, failures are bounded, and none becomes a score."""
+"""Asks a model to judge. Replies are cached, and failures are bounded and never become scores."""
 
 import hashlib
 import json
@@ -41,25 +41,25 @@ _FENCE = re.compile(r"\bdata-[0-9a-f]{8}\b")
 
 
 class Asker:
-    """Answers requests, from a file of cached replies where it can.
+    """Answers requests, from a file of cached replies if possible.
 
-    Threads may share one, and processes the file. How often one call is tried is bounded once, in
-    the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here tries
-    again. A host that let three calls in a row run out their deadline is asked no more, or a run
-    would spend that time on every score. Close it when done, or use it as a context manager.
+    Threads may share one, and processes the file. Attempts of a call are bounded only in the chat
+    model (``model_attempts``), and their time by ``deadline_s``: nothing here retries. A host that
+    exceeded the deadline three times in a row is not asked again, or a run would spend that time on
+    every score. Close it when done, or use it as a context manager.
 
     Args:
-        settings: Name the ``model``; what it is asked with is part of what a reply is cached by.
-        connection: Where it is reached.
-        cache: The file of cached replies, made where there is none; None for the one beside the
-            cached indexes.
+        settings: The settings of the ``model``. They are part of the key of cached replies.
+        connection: The address and key of the model.
+        cache: The file of cached replies, created if needed. None for the one beside the cached
+            indexes.
 
-    ``rubrics`` are those that it is to judge by. ``spent`` counts what was really asked: calls,
-    tokens, and seconds summed over the calls.
+    ``rubrics`` are those to judge by. ``spent`` counts what was really asked: calls, tokens, and
+    seconds summed over the calls.
 
     Raises:
-        SettingsError: The settings name no model that can be used.
-        ModelAuthError: There is no key to call it with.
+        SettingsError: The settings name no usable model.
+        ModelAuthError: The key of the model is missing.
         DataError: The file of cached replies cannot be used.
     """
 
@@ -82,25 +82,25 @@ class Asker:
         self._cache.close()
 
     def settle(self, work: Coroutine[Any, Any, T]) -> T | Unresolved:
-        """Run what asks to its end.
+        """Run requests to the end.
 
         Returns:
-            What it came to; or why it came to nothing, when the model gave no usable reply within
-            its attempts and its deadline.
+            The result, or why there is none: the model gave no usable reply within its attempts and
+            its deadline.
 
         Raises:
-            ModelAuthError: The host refused the key. Every further call would fail like this one,
-                so whoever runs many should stop.
-            ModelUnknown: The host knows no such model or address; likewise.
+            ModelAuthError: The host refused the key. Every further call would fail as well, so
+                stop.
+            ModelUnknown: The host does not know the model or the address. Stop as well.
             DataError: The file of cached replies is damaged or full.
         """
         try:
-            found: T | Unresolved = waited(work)
+            result: T | Unresolved = waited(work)
         except ModelError as error:
-            found = Unresolved(error.what)
-        if self._hopeless is not None:  # whatever the work made of it
+            result = Unresolved(error.what)
+        if self._hopeless is not None:  # whatever the result is
             raise self._hopeless
-        return found
+        return result
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Return a cached reply, or a new one; of several that ask the same, one asks the model."""
@@ -110,8 +110,8 @@ class Asker:
         with self._guard:
             turn = self._underway.setdefault(key, Lock())
         with turn:  # each that asks has a thread to itself
-            if (kept := self._found(key, request)) is not None:
-                return kept
+            if (cached := self._found(key, request)) is not None:
+                return cached
             try:
                 reply = await self._asked(request)
             except _HOPELESS as error:
@@ -121,7 +121,7 @@ class Asker:
         return reply
 
     def _found(self, key: str, request: ChatRequest) -> ChatReply | None:
-        """The cached reply; one that does not parse, in whatever way it got there, is none."""
+        """Return the cached reply, or None if there is none that can be parsed."""
         text = self._cache.find(key)
         if text is None or request.schema is None:
             return None if text is None else ChatReply(text)
@@ -134,7 +134,7 @@ class Asker:
             raise DeadlineExceeded(
                 f"{request.purpose} did not ask {self.name}, whose last {self._hung} calls all ran "
                 f"out their deadline of {self._settings.deadline_s:g} s (deadline_s).",
-                "Run again when it answers: what was judged is kept.",
+                "Run again when it answers: finished judgements are kept.",
             )
         began, hung = time.monotonic(), False
         meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
@@ -163,29 +163,31 @@ def open_asker(settings: Settings, connection: Connection) -> AbstractContextMan
 
 
 def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -> str:
-    """Return what a reply is cached by: the model, what it is asked with, the prompts and the form.
+    """Return the key of a cached reply: the model, its parameters, the prompts and the form.
 
     Args:
         model: The model and its host.
-        asked_with: Parameters by name; a temperature that is not among them is 0.
-        request: What is asked.
+        asked_with: Parameters by name. The temperature is 0 if it is not among them.
+        request: The request.
 
-    The tag that fences data in a prompt is drawn anew whenever the prompt is rendered, so it is
-    written the same for all.
+    The tag that fences data in a prompt is random for each rendering, so it is replaced by a fixed
+    one.
     """
     fence = _FENCE.search(request.system) or _FENCE.search(request.user)
-    said = [request.system, request.user]
+    texts = [request.system, request.user]
     if fence is not None:
-        said = [text.replace(fence[0], "data") for text in said]
-    others = {name: value for name, value in asked_with.items() if name != "temperature"}
+        texts = [text.replace(fence[0], "data") for text in texts]
+    parameters = {name: value for name, value in asked_with.items() if name != "temperature"}
     temperature = float(asked_with.get("temperature", 0.0))
     form = request.schema.model_json_schema() if request.schema else None
-    whole = json.dumps([model, temperature, *said, form, *sorted(others.items())], sort_keys=True)
-    return hashlib.sha256(whole.encode()).hexdigest()
+    identity = json.dumps(
+        [model, temperature, *texts, form, *sorted(parameters.items())], sort_keys=True
+    )
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Value) -> Form:
-    """Return a model's reply to a prompt in which ``values`` are put, in the form asked for."""
+    """Return a model's reply, in a form, to a prompt filled with ``values``."""
     system, user = prompts.load(name, values).render(**values)
     return parsed(await chat.ask(ChatRequest(name, system, user, form)), form)
 
@@ -193,10 +195,10 @@ async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Va
 def side_by_side(
     work: Callable[[Thing], T], things: Sequence[Thing], progress: Progress, workers: int
 ) -> Generator[T]:
-    """Yield what ``work`` makes of each thing in their order, in threads that wait for a model.
+    """Yield the result of ``work`` for each thing in order, in threads that wait for a model.
 
-    Progress is told how many are done and how many there are. Nothing further is begun once
-    ``work`` raised, which is raised here: a refused key refuses every other request too.
+    Progress gets the number done and the total. Once ``work`` raised, nothing further is started
+    and its error is raised here: a refused key refuses every other request as well.
     """
     progress(0, len(things))
     with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-asking") as threads:
@@ -211,10 +213,10 @@ def questions_of(
     things: Sequence[Thing],
     progress: Progress = lambda *_: None,
 ) -> Iterator[T | Unresolved]:
-    """Yield what a model writes of each thing, or why nothing, in their order, some at a time.
+    """Yield what a model writes for each thing, or why it did not, in order, several at a time.
 
     Raises:
-        ModelError: No further question could be asked, or the first replies all came to nothing.
+        ModelError: No further question could be asked, or none of the first replies was usable.
     """
 
     def settled(thing: Thing) -> T | Unresolved:

@@ -1,4 +1,4 @@
-"""Cases: what is asked, and what is known of the right answer."""
+"""Cases: questions, and what is known about the right answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -54,12 +54,12 @@ class Rated(BaseModel):
 
 
 class Case(BaseModel):
-    """A gold question, or a query that must be refused; only ``question`` must be there.
+    """A gold question, or a query that must be refused. Only ``question`` is required.
 
-    What is missing leaves the metrics that need it unresolved. ``reference_context`` quotes the
-    evidence, contexts apart by blank lines and perhaps opened by ``Document N:``; ``evidence``
-    holds its spans; ``documents`` names the documents that answer, where no span is known.
-    ``rated`` holds people's scores of answers, shown beside a variant that gives one of these.
+    Metrics are unresolved if a field that they need is missing. ``reference_context`` quotes the
+    evidence, with contexts separated by blank lines and optionally opened by ``Document N:``.
+    ``evidence`` holds its spans. ``documents`` names the documents that answer if no span is known.
+    ``rated`` holds people's scores of answers, shown beside a variant that gives one of them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -82,8 +82,8 @@ class Case(BaseModel):
     @property
     def whole_question(self) -> str:
         """The question behind what its user said before."""
-        said = [turn.content for turn in self.conversation_history if turn.role == "user"]
-        return " ".join([*said, self.question])
+        asked = [turn.content for turn in self.conversation_history if turn.role == "user"]
+        return " ".join([*asked, self.question])
 
     @property
     def messages(self) -> list[BaseMessage]:
@@ -122,14 +122,14 @@ def read_negative(path: Path) -> list[Case]:
 
 
 def _named(path: Path, cases: Sequence[Case], letter: str) -> list[Case]:
-    found = [
+    named = [
         case if case.id else case.model_copy(update={"id": f"{letter}{number:04d}"})
         for number, case in enumerate(cases, start=1)
     ]
-    shared = [name for name, count in Counter(case.id for case in found).items() if count > 1]
+    shared = [name for name, count in Counter(case.id for case in named).items() if count > 1]
     if shared:
         raise InputError(
             f"{path}: {len(shared)} ids occur more than once, first {shared[0]!r}.",
-            "Give every question an id of its own.",
+            "Give every question its own id.",
         )
-    return found
+    return named

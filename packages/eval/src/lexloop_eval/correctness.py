@@ -1,7 +1,8 @@
 """The correctness of an answer beside a reference answer, from 1 to 5, without a model.
 
-The scale is HyPA-RAG's absolute correctness (section 5.2), read off features of how the two agree.
-The weights are fitted by training/correctness.py to what the paper's judge gave recorded answers.
+The scale is HyPA-RAG's absolute correctness (section 5.2), computed from features of how the two
+agree. The weights are fitted by training/correctness.py to the paper's judge's scores of recorded
+answers.
 """
 
 import itertools
@@ -28,7 +29,7 @@ Triple = tuple[str, str, str]
 """A question, an answer to it, and the reference answer."""
 LOWEST, GOOD, HIGHEST = 1.0, 4.0, 5.0
 """The ends of the scale, and what counts as correct in shares of correct answers."""
-_BLOCK = 64  # triples at a time: what is held in memory stays bounded
+_BLOCK = 64  # triples at a time, to bound the memory
 _NOT = r"(?:\bnot\b|n['’]t\b)"
 _ADVERB = r"(?:\w+ly )?"
 _SOURCE = (
@@ -74,21 +75,21 @@ _SPARE_WORDS = 5  # words added to both lengths, so that short texts differ litt
 
 
 def declines(sentence: str) -> bool:
-    """Return whether a sentence says that something is not known, not given or cannot be answered.
+    """Return whether a sentence says that something is unknown, not given or cannot be answered.
 
-    What comes after "if" or "unless" is a condition of the law and not the writer's own excuse.
+    Text after "if" or "unless" is a condition of the law, not the writer's own excuse.
     """
     head = sentence[:_LONGEST_SENTENCE]
-    found = _DECLINING.search(head)
-    return found is not None and not _CONDITION.search(head[: found.start()])
+    match = _DECLINING.search(head)
+    return match is not None and not _CONDITION.search(head[: match.start()])
 
 
 @dataclass(frozen=True)
 class AgreementFeatures:
-    """Features that speak for a correct answer (the first group) and against one (the second).
+    """Features for a correct answer (the first group) and against one (the second).
 
-    Every feature but the last is in [0, 1], and each is worded so that more of it can only
-    raise the score, or only lower it. "New" is what the question does not already say.
+    Every feature but the last is in [0, 1]. More of a feature of the first group can only raise the
+    score, and of the second group only lower it. "New" means not already said by the question.
     """
 
     pair_recall: float  # ROUGE-2 recall over stemmed content words (Lin 2004, section 3)
@@ -102,7 +103,7 @@ class AgreementFeatures:
     # the cosine of the two texts, the direction of the question taken out of both
     new_meaning: float
     on_question: float  # the cosine of the answer with the question
-    declined_rightly: float  # the share of the answer that declines, where the reference declines
+    declined_rightly: float  # share of the answer that declines, if the reference declines
     # the share of the reference's new numbers and months that are not stated
     numbers_missing: float
     # whether one is missing and the sentence of the answer that says the same has another one
@@ -112,9 +113,9 @@ class AgreementFeatures:
     # the share of the reference's sentences that the answer says with a term negated that is not in
     # the reference, or the reverse
     negated: float
-    declined_wrongly: float  # the share of the answer that declines, where the reference answers
-    declined_partly: float  # whether any of it does, where the reference answers
-    answered_wrongly: float  # whether the answer declines nothing, where the reference declines
+    declined_wrongly: float  # share of the answer that declines, if the reference answers
+    declined_partly: float  # whether any of it does, if the reference answers
+    answered_wrongly: float  # whether the answer declines nothing, if the reference declines
     shorter: float  # the logarithm of how much shorter the answer is; 0 for a longer one
 
 
@@ -128,13 +129,13 @@ class Text:
     def __init__(self, text: str) -> None:
         bare = MARKER.sub("", text[:_LONGEST])
         self.plain = " ".join(bare.split())
-        found = [s.text for s in cited_sentences(bare) if tokenize(s.text)]
-        self.sentences = found[:_MOST_SENTENCES] or [self.plain]
+        sentences = [sentence.text for sentence in cited_sentences(bare) if tokenize(sentence.text)]
+        self.sentences = sentences[:_MOST_SENTENCES] or [self.plain]
         self.order = tokenize(self.plain)
         self.terms = frozenset(self.order)
         self.by_sentence = [frozenset(tokenize(sentence)) for sentence in self.sentences]
         found_facts = facts("\n".join(_LIST_MARK.sub("", s) for s in self.sentences))
-        # citing another section is no contradiction, so section references are left out
+        # citing another section is not a contradiction, so section references are left out
         self.numbers = frozenset(filter(_NUMBER.fullmatch, found_facts))
         self.length = len(words(self.plain))
         self.declining = mean([*map(declines, self.sentences)])
@@ -149,7 +150,9 @@ def read_features(
     """
     pairs = _overlap(_pairs(answer.order), _pairs(reference.order))
     covered = [max(share(w, s) for s in answer.by_sentence) for w in reference.by_sentence]
-    asked, said, wanted = (vector_of[text.plain] for text in (question, answer, reference))
+    question_vector, answer_vector, reference_vector = (
+        vector_of[text.plain] for text in (question, answer, reference)
+    )
     longer = math.log((answer.length + _SPARE_WORDS) / (reference.length + _SPARE_WORDS))
     return AgreementFeatures(
         pair_recall=pairs[0],
@@ -158,8 +161,12 @@ def read_features(
         new_recall=share(reference.terms - question.terms, answer.terms),
         new_precision=share(answer.terms - question.terms, reference.terms),
         claims_covered=sum(covered) / len(covered),
-        new_meaning=clipped(_cosine(_beside(said, asked), _beside(wanted, asked))),
-        on_question=clipped(float(said @ asked)),
+        new_meaning=clipped(
+            _cosine(
+                _beside(answer_vector, question_vector), _beside(reference_vector, question_vector)
+            )
+        ),
+        on_question=clipped(float(answer_vector @ question_vector)),
         shorter=max(0.0, -longer),
         **_numbers(question, answer, reference),
         **_polarity(answer, reference),
@@ -172,69 +179,77 @@ def _pairs(terms: list[str]) -> Counter[tuple[str, ...]]:
     return Counter(itertools.pairwise(terms)) if len(terms) > 1 else Counter([(*terms,)])
 
 
-def _overlap(said: Counter[Term], wanted: Counter[Term]) -> tuple[float, float]:
+def _overlap(answer: Counter[Term], reference: Counter[Term]) -> tuple[float, float]:
     """Recall and precision of what both have, each as often as it has it."""
-    shared = (said & wanted).total()
-    return shared / max(1, wanted.total()), shared / max(1, said.total())
+    shared = (answer & reference).total()
+    return shared / max(1, reference.total()), shared / max(1, answer.total())
 
 
 def _beside(vector: Vectors, direction: Vectors) -> Vectors:
     return np.asarray(vector - (vector @ direction) * direction, dtype=np.float32)
 
 
-def _cosine(one: Vectors, other: Vectors) -> float:
-    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / lengths if lengths > 1e-6 else 0.0
+def _cosine(first: Vectors, second: Vectors) -> float:
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return float(first @ second) / lengths if lengths > 1e-6 else 0.0
 
 
 def _numbers(question: Text, answer: Text, reference: Text) -> dict[str, float]:
-    wanted = {fact for fact in reference.numbers if not states(question.plain, fact)}
-    missing = {fact for fact in wanted if not states(answer.plain, fact)}
-    others = answer.numbers - reference.numbers - question.numbers
+    reference_facts = {fact for fact in reference.numbers if not states(question.plain, fact)}
+    missing = {fact for fact in reference_facts if not states(answer.plain, fact)}
+    extra = answer.numbers - reference.numbers - question.numbers
     replaced = [
-        bool(missing & facts(wants) and others & facts(said))
-        for wants, said in _twins(answer, reference, _SAME)
+        bool(missing & facts(wants) and extra & facts(answered))
+        for wants, answered in _twins(answer, reference, _SAME)
     ]
     return {
-        "numbers_missing": len(missing) / len(wanted) if wanted else 0.0,
+        "numbers_missing": len(missing) / len(reference_facts) if reference_facts else 0.0,
         "other_number": float(any(replaced)),
     }
 
 
 def _twins(answer: Text, reference: Text, least: float) -> list[tuple[str, str]]:
-    """The reference's sentences of whose terms one of the answer has that share, with that one."""
-    found: list[tuple[str, str]] = []
-    for sentence, wanted in zip(reference.sentences, reference.by_sentence, strict=True):
-        shares = [share(wanted, said) for said in answer.by_sentence]
+    """Return the reference's sentences whose terms an answer's sentence shares, with that one."""
+    twins: list[tuple[str, str]] = []
+    for sentence, reference_facts in zip(reference.sentences, reference.by_sentence, strict=True):
+        shares = [share(reference_facts, answered) for answered in answer.by_sentence]
         best = max(range(len(shares)), key=shares.__getitem__)
-        if wanted and shares[best] >= least:
-            found.append((sentence, answer.sentences[best]))
-    return found
+        if reference_facts and shares[best] >= least:
+            twins.append((sentence, answer.sentences[best]))
+    return twins
 
 
 def _polarity(answer: Text, reference: Text) -> dict[str, float]:
-    said, wanted = _VERDICT.match(answer.plain), _VERDICT.match(reference.plain)
+    answer_verdict, reference_verdict = (
+        _VERDICT.match(answer.plain),
+        _VERDICT.match(reference.plain),
+    )
     turned = [
         _contradicts(_VERDICT.sub("", wants, count=1), _VERDICT.sub("", says, count=1))
         for wants, says in _twins(answer, reference, _NEARLY_COPIED)
     ]
     return {
         "opposed": float(
-            said is not None and wanted is not None and said[1].lower() != wanted[1].lower()
+            answer_verdict is not None
+            and reference_verdict is not None
+            and answer_verdict[1].lower() != reference_verdict[1].lower()
         ),
-        "undecided": float(wanted is not None and said is None),
+        "undecided": float(reference_verdict is not None and answer_verdict is None),
         "negated": sum(turned) / len(reference.sentences),
     }
 
 
 def _contradicts(one: str, other: str) -> bool:
     """Return whether one sentence negates a term that the other uses without a negation."""
-    here, there = negated_terms(one), negated_terms(other)
-    return bool(((here - there) & {*tokenize(other)}) | ((there - here) & {*tokenize(one)}))
+    negated, negated_other = negated_terms(one), negated_terms(other)
+    return bool(
+        ((negated - negated_other) & {*tokenize(other)})
+        | ((negated_other - negated) & {*tokenize(one)})
+    )
 
 
 def _declining(answer: float, reference: float) -> dict[str, float]:
-    """A reference declines when half of it does; an answer does so in degrees."""
+    """A reference declines if half of it does. An answer declines in degrees."""
     nothing = reference >= _MOSTLY
     return {
         "declined_rightly": answer if nothing else 0.0,
@@ -246,10 +261,10 @@ def _declining(answer: float, reference: float) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class GradeWeights(Weights):
-    """A fractional logistic regression over the features, and where its values reach 4.
+    """A fractional logistic regression over the features, and the value that counts as 4.
 
-    ``good`` is its value, on the scale of 1 to 5, above which as many answers lie as the judge gave
-    at least 4.
+    ``good`` is the value, on the scale of 1 to 5, above which as many answers lie as the judge
+    scored at least 4.
     """
 
     good: float
@@ -273,7 +288,7 @@ def read_weights(stored: Any) -> GradeWeights:
 
 
 def on_scale(value: float, good: float) -> float:
-    """Return a value of 1 to 5 stretched piecewise linearly, so that ``good`` comes to lie at 4."""
+    """Return a value of 1 to 5, stretched piecewise linearly so that ``good`` becomes 4."""
     if value < good:
         return LOWEST + (GOOD - LOWEST) * (value - LOWEST) / (good - LOWEST)
     return GOOD + (HIGHEST - GOOD) * (value - good) / (HIGHEST - good)
@@ -308,19 +323,19 @@ class CorrectnessJudge:
 
     def scores(self, triples: Sequence[Triple]) -> list[Score]:
         """Return the score of each (question, answer, reference), embedded together."""
-        found: list[Score] = []
+        scores: list[Score] = []
         for start in range(0, len(triples), _BLOCK):
             block = triples[start : start + _BLOCK]
             judged = [triple for triple in block if _unjudged(*triple[1:]) is None]
             features = iter(features_of(judged, self._embed))
             for triple in block:
                 without = _unjudged(*triple[1:])
-                found.append(self._weights.score(next(features)) if without is None else without)
-        return found
+                scores.append(self._weights.score(next(features)) if without is None else without)
+        return scores
 
 
 def _unjudged(answer: str, reference: str) -> Score | None:
-    """The score where there is nothing to compare; None where there is."""
+    """Return the score if there is nothing to compare, or None if there is."""
     if not words(reference):
         return Unresolved("there is no reference answer")
     return None if words(without_markers(answer)) else LOWEST
@@ -328,7 +343,7 @@ def _unjudged(answer: str, reference: str) -> Score | None:
 
 def features_of(triples: Sequence[Triple], embed: Embed) -> list[AgreementFeatures]:
     """Return the features of each (question, answer, reference), each text embedded once."""
-    read = {text: Text(text) for text in dict.fromkeys(itertools.chain.from_iterable(triples))}
-    plain = list(dict.fromkeys(text.plain for text in read.values()))
+    parsed = {text: Text(text) for text in dict.fromkeys(itertools.chain.from_iterable(triples))}
+    plain = list(dict.fromkeys(text.plain for text in parsed.values()))
     vector_of = dict(zip(plain, embed(plain), strict=True)) if plain else {}
-    return [read_features(read[q], read[a], read[r], vector_of) for q, a, r in triples]
+    return [read_features(parsed[q], parsed[a], parsed[r], vector_of) for q, a, r in triples]

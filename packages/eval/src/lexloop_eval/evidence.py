@@ -1,8 +1,8 @@
 """The evidence of a question: which chunks, documents and spans of a collection are relevant to it.
 
-A gold record may name spans, documents or quoted contexts; chunks are found by whichever it has, so
-that one record serves any chunking. Nothing else decides what holds evidence: the metrics count
-it, and closed-domain runs and the fits that need its absence take it out, by what is here.
+A gold record may name spans, documents or quoted contexts. Chunks are found by whichever it has, so
+that one record works with any chunking. Metrics, closed-domain runs and the fits that need missing
+evidence all use this module to decide what contains evidence.
 """
 
 import re
@@ -19,7 +19,7 @@ from lexloop_eval.score import Unresolved
 _GRAM = 3
 _OPENS = re.compile(r"(?:^\s*+|(?<!\s)(?=\s*?\n[^\S\n]*\n)\s++)Document \d+:\s*")
 Grades = Mapping[str, int]
-"""The relevance of chunks or documents by name, 1 or more; what is missing is not relevant."""
+"""Relevance of chunks or documents by name, 1 or more. Missing ones are not relevant."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Relevant:
 
     @classmethod
     def unknown(cls, reason: str) -> "Relevant":
-        """Return what is known where nothing is."""
+        """Return the result if nothing is known."""
         return cls(Unresolved(reason), Unresolved(reason), Unresolved(reason))
 
 
@@ -60,11 +60,11 @@ class EvidenceIndex:
         return [self._sharing(context) for context in contexts_of(reference)]
 
     def relevant(self, gold: Case) -> Relevant:
-        """Grade by the record's spans, else its quoted contexts, else the documents it names.
+        """Grade by the record's spans, or else its quoted contexts, or else its documents.
 
-        A chunk is relevant to a span when it holds half of the span or lies half within it; its
-        grade is that of the best such span. Contexts and documents grade 1; of a document that is
-        named and nothing more, every chunk counts.
+        A chunk is relevant to a span if it contains half of the span or half of it lies within the
+        span. Its grade is that of the best such span. Contexts and documents have grade 1. If only
+        a document is named, all its chunks count.
         """
         if gold.out_of_scope:
             return Relevant.unknown("out of scope: nothing is relevant")
@@ -82,35 +82,35 @@ class EvidenceIndex:
             return Relevant(dict.fromkeys(names, 1), self._known(listed or owners), spans)
         if listed:
             inside = {place[0]: 1 for name in listed for place in self._documents.get(name, ())}
-            known = self._known(listed)
-            return Relevant(known if isinstance(known, Unresolved) else inside, known, spans)
+            named = self._known(listed)
+            return Relevant(named if isinstance(named, Unresolved) else inside, named, spans)
         return Relevant.unknown("the gold record names no evidence")
 
     def to_take_out(self, gold: Case) -> frozenset[str]:
         """Return the ids of all chunks that could answer the question.
 
-        That is all that ``relevant`` counts and more: what a span touches at all, what lies by
-        half in the quoted contexts together, and, where the record has spans and contexts, what
+        This includes all that ``relevant`` counts, all chunks that a span touches, chunks that lie
+        half within the quoted contexts together, and, if the record has spans and contexts, what
         either finds, since a text may say the same elsewhere.
 
         Raises:
-            InputError: No chunk does, so that nothing can be taken out.
+            InputError: No chunk does, so nothing can be taken out.
         """
         quoted = (gold.reference_context or "").strip()
-        found = set(self._sharing(quoted).union(*self.by_context(quoted)))
+        ids = set(self._sharing(quoted).union(*self.by_context(quoted)))
         for span in gold.evidence or ():
             for name, start, end in self._documents.get(span.document, ()):
                 if min(end, span.end) > max(start, span.start):
-                    found.add(name)
+                    ids.add(name)
         if not (quoted or gold.evidence):
             for document in gold.documents or ():
-                found.update(place[0] for place in self._documents.get(document, ()))
-        if not found:
+                ids.update(place[0] for place in self._documents.get(document, ()))
+        if not ids:
             raise InputError(
                 f"No chunk holds the evidence of the question {gold.id!r}: it cannot be taken out.",
                 "Correct its evidence, or leave the question out.",
             )
-        return frozenset(found)
+        return frozenset(ids)
 
     def _sharing(self, context: str) -> frozenset[str]:
         """The chunks that hold half of the context's 3-grams, or have half of theirs in it."""

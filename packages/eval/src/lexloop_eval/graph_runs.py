@@ -36,7 +36,9 @@ def indexed(folder: Path, settings: Settings, ending: str = "") -> Collection:
     Raises:
         CorpusError: The folder holds no documents.
     """
-    documents = [one for one in load_documents(folder)[0] if one.name.endswith(ending)]
+    documents = [
+        document for document in load_documents(folder)[0] if document.name.endswith(ending)
+    ]
     return build_collection(documents, tools_for(settings, load_shipped()))
 
 
@@ -59,6 +61,6 @@ def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
 
     def retrieve(case: Case) -> list[Passage]:
         passages: list[Passage] = state_after(graph, case, LAST_OF_RETRIEVAL).get("passages", [])
-        return passages[:k]  # less what they hand on to
+        return passages[:k]  # without the passages that they refer to
 
     return retrieve

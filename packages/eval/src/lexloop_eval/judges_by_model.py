@@ -1,7 +1,7 @@
-"""Judges by a chat model, each one prompt, one reply form and one score, and their metrics.
+"""Judges by a chat model, each with one prompt, one reply form and one score, and their metrics.
 
-A number given as text, a truth value given as a number, a verdict too many or a score outside its
-scale is no reply: the model is asked once more, and then there is no score, but a ``ModelError``.
+A number given as text, a truth value given as a number, an extra verdict or a score outside its
+scale is not a reply: the model is asked once more, and then there is a ``ModelError``, not a score.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -96,15 +96,15 @@ def number(kind: str, texts: Iterable[str]) -> list[Data]:
 
 @dataclass(frozen=True)
 class Given:
-    """One answer that is judged.
+    """An answer to judge.
 
     Args:
-        question: As it is to be understood: a follow-up in its standalone form.
-        answer: With its [n] markers.
-        reference: The right answer; empty where it is not known.
+        question: The question as it is to be understood: a follow-up in its standalone form.
+        answer: The answer with its [n] markers.
+        reference: The right answer, or empty if it is unknown.
         contexts: The texts of the passages in rank order, so that marker [n] names the n-th.
-        embed: Vectors of texts, for answer relevancy.
-        rubrics: What it is judged by.
+        embed: Embeds texts, for answer relevancy.
+        rubrics: The rubrics to judge by.
     """
 
     question: str
@@ -126,10 +126,10 @@ class Given:
 
 
 async def faithfulness(chat: Chat, of: Given) -> Score:
-    """Return the share of the answer's claims that the passages bear out (HyPA-RAG, 5.2).
+    """Return the share of the answer's claims that the passages support (HyPA-RAG, 5.2).
 
-    Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
-    does not move with what was retrieved.
+    It takes two calls: the claims are fixed before any passage is seen, so the denominator does
+    not depend on what was retrieved.
     """
     return retrieval.borne_out(await borne_out(chat, of.question, of.said, of.contexts), "answer")
 
@@ -142,16 +142,17 @@ async def context_recall(chat: Chat, of: Given) -> Score:
 
 
 async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str]) -> list[bool]:
-    """Return for each claim of a text whether the passages bear it out.
+    """Return for each claim of a text whether the passages support it.
 
-    An abstention claims nothing. Without passages no claim is borne out, and nobody is asked.
+    An abstention claims nothing. Without passages no claim is supported, and the model is not
+    asked.
     """
     if text.strip() in ("", ABSTENTION):
         return []
-    found = await prompted(
+    split = await prompted(
         chat, "split_claims", Claims, question=question, text=text, limit=_MOST_CLAIMS
     )
-    claims = [claim.strip() for claim in found.claims]
+    claims = [claim.strip() for claim in split.claims]
     if not claims or not contexts:
         return [False] * len(claims)
     reply = await prompted(
@@ -166,7 +167,7 @@ async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str
 
 
 async def context_precision(chat: Chat, of: Given) -> Score:
-    """Return whether the passages that the reference rests on come first (HyPA-RAG, 5.2)."""
+    """Return whether the passages that support the reference come first (HyPA-RAG, 5.2)."""
     reply = await prompted(
         chat,
         "context_precision",
@@ -185,9 +186,11 @@ async def answer_relevancy(chat: Chat, of: Given) -> Score:
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
     """
     reply = await prompted(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
-    asked, *others = of.embed([of.question, *(text.strip() for text in reply.questions)])
-    scores = [cosine(other, asked) for other in others]
-    return next(filter(lambda one: isinstance(one, Unresolved), scores), fmean(resolved(scores)))
+    question_vector, *vectors = of.embed([of.question, *(text.strip() for text in reply.questions)])
+    scores = [cosine(vector, question_vector) for vector in vectors]
+    return next(
+        filter(lambda score: isinstance(score, Unresolved), scores), fmean(resolved(scores))
+    )
 
 
 async def correctness(chat: Chat, of: Given, method: Method) -> Score:
@@ -209,16 +212,16 @@ async def groundedness_tenths(chat: Chat, of: Given) -> Score:
 
 async def _triad(chat: Chat, of: Given) -> JudgeReply:
     """LQ-RAG's three scores (section III), which come in one reply."""
-    asked, passages = parse(of.question)["text"], number("passage", of.contexts)
+    text, passages = parse(of.question)["text"], number("passage", of.contexts)
     name = under(of.rubrics, "evaluate")
     return await prompted(
-        chat, name, JudgeReply, question=asked, passages=passages, answer=of.answer
+        chat, name, JudgeReply, question=text, passages=passages, answer=of.answer
     )
 
 
 async def _graded(chat: Chat, name: str, form: type[Graded], of: Given) -> float:
-    beside = {"question": of.question, "reference": of.right, "answer": of.said}
-    return (await prompted(chat, under(of.rubrics, name), form, **beside)).score
+    values = {"question": of.question, "reference": of.right, "answer": of.said}
+    return (await prompted(chat, under(of.rubrics, name), form, **values)).score
 
 
 @cache
@@ -244,20 +247,19 @@ async def fair_eval(
 ) -> list[float]:
     """Return scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
 
-    Hardened, every answer stands once in every place: two answers are judged in both orders, which
-    evens out what a model gives for the place alone. A score is the mean over orders and pieces.
-    The pieces come in one structured reply, each reasoned afresh before its scores: calls of their
-    own would have to be sampled to differ, while judges run at temperature 0 and are kept by
-    content.
+    In the hardened form, every answer appears once in every place: two answers are judged in both
+    orders, which cancels the effect of the place. A score is the mean over orders and pieces. The
+    pieces come in one structured reply, each reasoned before its scores: separate calls would have
+    to be sampled to differ, while judges run at temperature 0 and replies are cached by content.
 
     Args:
         chat: The model.
-        question: What was asked.
-        answers: One or more, by different systems.
-        document: The law to go by; None leaves the model to its own knowledge.
-        rubrics: What the answers are judged by.
+        question: The question.
+        answers: One or more answers, by different systems.
+        document: The law to judge by. None leaves the model to its own knowledge.
+        rubrics: The rubrics to judge by.
     """
-    given: list[list[float]] = [[] for _ in answers]
+    scores_of: list[list[float]] = [[] for _ in answers]
     (name, shown), rules = _prompt_for("fair_eval", document, rubrics), RULES[rubrics]
     for first in range(len(answers))[: None if rules.every_order else 1]:
         order = [*range(first, len(answers)), *range(first)]
@@ -267,8 +269,8 @@ async def fair_eval(
             chat, name, schema, question=question, answers=numbered, pieces=rules.pieces, **shown
         )
         for place, answer in enumerate(order):
-            given[answer] += [piece.scores[place] for piece in reply.evidence]
-    return [fmean(scores) for scores in given]
+            scores_of[answer] += [piece.scores[place] for piece in reply.evidence]
+    return [fmean(scores) for scores in scores_of]
 
 
 def _prompt_for(name: str, document: str | None, rubrics: Rubrics) -> tuple[str, dict[str, str]]:
@@ -302,13 +304,13 @@ async def chat_eval(
 ) -> list[float]:
     """Return scores from 1 to 10, one per answer, by agents with roles who discuss them in turns.
 
-    Each agent speaks once a round and hears every remark made before, but no scores, which would
-    pull its own towards them. A score is the mean of the agents' scores in the last round. The
-    arguments are those of ``fair_eval``.
+    Each agent speaks once per round and hears every earlier remark, but no scores, which would
+    influence its own. A score is the mean of the agents' scores in the last round. The arguments
+    are those of ``fair_eval``.
     """
     if not answers:
         return []
-    said: list[Data] = []
+    remarks: list[Data] = []
     turns: list[PanelTurn] = []
     name, shown = _prompt_for("chat_eval", document, rubrics)
     numbered, schema = number("answer", answers), turn_on(len(answers))
@@ -320,10 +322,10 @@ async def chat_eval(
             speaker=speaker,
             question=question,
             answers=numbered,
-            remarks=said,
+            remarks=remarks,
             **shown,
         )
-        said = [*said, Data("remark", turn.remark, speaker)]
+        remarks = [*remarks, Data("remark", turn.remark, speaker)]
         turns.append(turn)
     scores = [turn.scores for turn in turns[-SPEAKERS:]]
     return [fmean(of_one) for of_one in zip(*scores, strict=True)]
@@ -359,16 +361,16 @@ _TRIAD: dict[str, tuple[Need, ...]] = {
 
 
 def model_metrics(asker: Asker, given: Given) -> dict[str, Score]:
-    """Return every metric that a model judges, under its name in records and tables.
+    """Return every metric that a model judges, by its name in records and tables.
 
-    Each stands by itself: what one call came to nothing for leaves the others as they are. A
-    metric that lacks what it needs is unresolved and asks nobody: one against a reference without
-    a reference, one on passages without passages, one on what an answer states for an abstention.
+    Metrics are independent: a failed call affects only its own. A metric that lacks its input is
+    unresolved without asking the model: a reference, passages, or a statement instead of an
+    abstention.
 
     Raises:
         ModelAuthError: The host refused the key.
-        ModelError: The host knows no such model.
-        DataError: The file of kept replies is damaged or full.
+        ModelError: The host does not know the model.
+        DataError: The file of cached replies is damaged or full.
     """
     missing = _missing(given)
 
@@ -380,24 +382,24 @@ def model_metrics(asker: Asker, given: Given) -> dict[str, Score]:
         lacked = lacking(needs)
         scores[name] = asker.settle(ask(asker, given)) if lacked is None else lacked
     reasons = {name: lacking(needs) for name, needs in _TRIAD.items()}
-    found: JudgeReply | Unresolved = Unresolved("nobody was asked")
+    reply: JudgeReply | Unresolved = Unresolved("nobody was asked")
     if not all(reasons.values()):
-        found = asker.settle(_triad(asker, given))
+        reply = asker.settle(_triad(asker, given))
     for name, why in reasons.items():
-        told = found if isinstance(found, Unresolved) else getattr(found, name).score
-        scores[f"model_{name}"] = why or told
+        score = reply if isinstance(reply, Unresolved) else getattr(reply, name).score
+        scores[f"model_{name}"] = why or score
     return scores
 
 
 def _missing(given: Given) -> dict[Need, Unresolved]:
-    """Why a metric cannot be had, by what it would need and there is not."""
-    found: dict[Need, Unresolved] = {}
+    """Return why metrics are unresolved, by the input that is missing."""
+    missing: dict[Need, Unresolved] = {}
     if not given.said.strip():
-        found["answer"] = found["statement"] = Unresolved("there is no answer")
+        missing["answer"] = missing["statement"] = Unresolved("there is no answer")
     elif given.said.strip() == ABSTENTION:
-        found["statement"] = Unresolved("the answer is an abstention")
+        missing["statement"] = Unresolved("the answer is an abstention")
     if not given.contexts:
-        found["passages"] = Unresolved("no passage was retrieved")
+        missing["passages"] = Unresolved("no passage was retrieved")
     if not given.right:
-        found["reference"] = Unresolved("there is no reference answer")
-    return found
+        missing["reference"] = Unresolved("there is no reference answer")
+    return missing

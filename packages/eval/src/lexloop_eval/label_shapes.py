@@ -1,4 +1,4 @@
-"""An answer as whoever labels it sees it: nothing says which variant wrote it."""
+"""An answer as shown to the person who labels it, without the variant that wrote it."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ SCALE = {
     "little, 5 right in full.",
     "supported": "Do the passages support all that the answer says? y yes, n no.",
 }
-"""What is asked, in words."""
+"""The questions to the person who labels."""
 KEYS: dict[str, dict[str, int]] = {
     "correct": {str(label): label for label in range(1, 6)},
     "supported": {"y": 1, "n": 0},
@@ -26,13 +26,13 @@ def as_shown(answer: RunAnswer) -> dict[str, Any]:
         "history": [{"role": turn["role"], "content": turn["content"]} for turn in answer.history],
         "answer": answer.answer,
         "reference": answer.reference,
-        "sources": [_source(n, one) for n, one in enumerate(answer.sources, start=1)],
+        "sources": [_source(n, source) for n, source in enumerate(answer.sources, start=1)],
     }
 
 
 def _source(n: int, source: Citation | str) -> dict[str, str]:
     if isinstance(source, str):
         return {"where": f"[{n}]", "quote": source}
-    where = ", ".join([one_line(source["document"]), *places(source)])
+    place = ", ".join([one_line(source["document"]), *places(source)])
     quote = " ".join(filter(None, (source.get("lead", ""), source["quote"])))
-    return {"where": f"[{source['n']}] {where}", "quote": quote}
+    return {"where": f"[{source['n']}] {place}", "quote": quote}

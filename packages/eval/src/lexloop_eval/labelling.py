@@ -1,4 +1,4 @@
-"""The page of ``lexloop label --page``: one person's labels, on this machine alone."""
+"""The page of ``lexloop label --page``: one person's labels, on this machine only."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,7 @@ _PER_MINUTE = 600
 
 
 class Step(BaseModel):
-    """What is done with the answer at a place: a label, or on, or back."""
+    """An action on the answer at a place: give a label, skip, or go back."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,13 +33,13 @@ class Step(BaseModel):
 
 
 def create_label_app(labelling: Labelling) -> FastAPI:
-    """Make the application in which one person labels.
+    """Create the application in which one person labels.
 
-    What every request passes is the server's: other hosts' names and pages of other sites are
-    refused, and pages load nothing from elsewhere.
+    Requests pass the server's checks: other hosts' names and pages of other sites are refused, and
+    pages load nothing from elsewhere.
 
     Args:
-        labelling: The person's; it is used by one request at a time.
+        labelling: The person's labelling. It is used by one request at a time.
     """
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     errors.install(app)
@@ -62,7 +62,7 @@ def create_label_app(labelling: Labelling) -> FastAPI:
     @app.post("/api/label")
     async def step(taken: Step) -> dict[str, Any]:
         if taken.at != labelling.done:
-            raise ConflictError("Another answer is to be labelled by now.", "Load the page anew.")
+            raise ConflictError("The answer to label has changed.", "Reload the page.")
         if taken.act == "give":
             labelling.give(taken.label)
         elif taken.act == "skip":

@@ -1,6 +1,7 @@
-"""Labels that people give the answers of a run: which are drawn, and how they are kept.
+"""Labels that people give the answers of a run: which answers are drawn, and how labels are stored.
 
-Each person has a file of their own in the run's folder, a line a key, the later line counting.
+Each person has a file in the run's folder, with one line per key. Later lines override earlier
+ones.
 """
 
 import re
@@ -22,7 +23,7 @@ from lexloop_eval.score import Score, from_json
 
 Asked = Literal["correct", "supported"]
 SCALES: dict[Asked, tuple[int, ...]] = {"correct": (1, 2, 3, 4, 5), "supported": (0, 1)}
-"""The labels of what is asked; correct is HyPA-RAG's scale (5.3), and supported no or yes."""
+"""The labels of each question. ``correct`` is HyPA-RAG's scale (5.3), ``supported`` no or yes."""
 JUDGED = "judged.jsonl"
 """The answers of a folder that ``lexloop judge --out`` wrote."""
 Key = tuple[str, str]
@@ -30,11 +31,11 @@ Key = tuple[str, str]
 _FOLDER, _SUFFIX = "labels", ".jsonl"
 _NAME = re.compile(r"\w[\w.-]{0,39}")
 _COPIED = 5
-"""So many lines alike in all are a copy: each person sees the answers in another order."""
+"""Two files with this many lines are a copy if equal, since orders differ by person."""
 
 
 class _JudgedAnswer(BaseModel):
-    """A line of ``judged.jsonl``, as far as it is labelled."""
+    """A line of ``judged.jsonl``, with the fields for labelling."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,18 +50,18 @@ class _JudgedAnswer(BaseModel):
 
 @dataclass(frozen=True)
 class RunAnswer:
-    """One answer of a run to one question, whichever of its variants gave it.
+    """One answer of a run to one question, by any of its variants.
 
     Args:
-        key: Of the first record with it, in the order of the run's variants.
-        question_type: Of its question.
-        question: As it was asked.
+        key: The key of the first record with it, in the order of the run's variants.
+        question_type: The type of its question.
+        question: The question as it was asked.
         history: The turns before it.
-        answer: With its [n] markers.
+        answer: The answer with its [n] markers.
         abstained: Whether it says that the documents do not answer.
-        reference: The right answer; empty where it is not known.
-        sources: What it cites; of an answer by another system the texts that it was written from.
-        scores: What the judges gave it, by name.
+        reference: The right answer, or empty if it is unknown.
+        sources: Its citations. For another system's answer, the texts that it was written from.
+        scores: The judges' scores, by name.
     """
 
     key: Key
@@ -75,33 +76,36 @@ class RunAnswer:
 
     @property
     def sha256(self) -> str:
-        """Of the answer's text, by which labels of another run are told."""
+        """Hash of the answer's text, which identifies labels of another run."""
         return sha256(self.answer.encode("utf-8", "surrogatepass")).hexdigest()
 
     def may_be_asked(self, asked: Asked) -> bool:
-        """Return whether a person can tell: what states nothing or cites nothing has no support."""
+        """Return whether a person can judge this: uncited answers have no support to judge."""
         return asked == "correct" or bool(self.sources and not self.abstained)
 
 
 class RunAnswers:
-    """The answers of a run's folder, each once, however many variants gave it.
+    """The answers of a run's folder, each once, even if several variants gave it.
 
     Args:
-        folder: Written by ``lexloop eval``, or by ``lexloop judge --out``.
+        folder: A folder that ``lexloop eval`` or ``lexloop judge --out`` wrote.
 
     Raises:
-        InputError: There is no run, or it holds no answer.
+        InputError: There is no run, or it has no answers.
         DataError: A file of it is malformed.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         judged = not (folder / RUN).exists() and (folder / JUDGED).exists()
-        found = _of_judged(folder / JUDGED) if judged else _of_records(folder)
-        if not found:
+        answers = _of_judged(folder / JUDGED) if judged else _of_records(folder)
+        if not answers:
             raise InputError(f"The run in {folder} has no answer to label.", "Run it again.")
         first: dict[tuple[str, str], RunAnswer] = {}
-        self.by_key = {one.key: first.setdefault((one.key[1], one.answer), one) for one in found}
+        self.by_key = {
+            answer.key: first.setdefault((answer.key[1], answer.answer), answer)
+            for answer in answers
+        }
         """The answer of every record, by its key."""
         self.each = list(first.values())
 
@@ -111,25 +115,27 @@ class RunAnswers:
         The same for everybody; fewer are a part of more.
         """
         strata: dict[tuple[str, str], list[RunAnswer]] = defaultdict(list)
-        for one in self.each:
-            if one.may_be_asked(asked):
-                strata[one.key[0], one.question_type].append(one)
+        for answer in self.each:
+            if answer.may_be_asked(asked):
+                strata[answer.key[0], answer.question_type].append(answer)
         placed: list[tuple[float, str, RunAnswer]] = []
         for members in strata.values():
-            mixed = sorted(((_mixed(seed, *one.key), one) for one in members), key=itemgetter(0))
-            for rank, (digest, one) in enumerate(mixed):
-                placed.append(((rank + 0.5) / len(mixed), digest, one))
-        return [one for _, _, one in sorted(placed, key=itemgetter(0, 1))[:n]]
+            mixed = sorted(
+                ((_mixed(seed, *answer.key), answer) for answer in members), key=itemgetter(0)
+            )
+            for rank, (digest, answer) in enumerate(mixed):
+                placed.append(((rank + 0.5) / len(mixed), digest, answer))
+        return [answer for _, _, answer in sorted(placed, key=itemgetter(0, 1))[:n]]
 
     def file_of(self, person: str) -> Path:
-        """Return where a person's labels lie.
+        """Return the file of a person's labels.
 
         Raises:
-            InputError: The name is none that a file may have.
+            InputError: The name cannot be a file's.
         """
         if not _NAME.fullmatch(person):
             raise InputError(
-                f"{person!r} is no name of a person.",
+                f"{person!r} is not a valid name.",
                 "Use up to 40 letters, digits, dots, hyphens and underscores.",
             )
         return self.folder / _FOLDER / f"{person}{_SUFFIX}"
@@ -141,55 +147,53 @@ class RunAnswers:
             DataError: A line is malformed or of another run, or one file is a copy of another.
             InputError: A file cannot be read.
         """
-        found: dict[str, dict[Key, Label]] = {}
+        by_person: dict[str, dict[Key, Label]] = {}
         owners: dict[bytes, Path] = {}
         try:
             files = sorted((self.folder / _FOLDER).glob(f"*{_SUFFIX}"))
-            read = [(path, path.read_bytes()) for path in files]
+            contents = [(path, path.read_bytes()) for path in files]
         except OSError as error:
             raise InputError(f"Labels cannot be read: {error}.", "Make them readable.") from error
-        for path, data in read:
-            other = owners.setdefault(data, path)
-            if other is not path and data.count(b"\n") >= _COPIED:
-                raise DataError(
-                    f"{path} and {other} are the same labels.", "Remove the one that is a copy."
-                )
-            found[path.name.removesuffix(_SUFFIX)] = self.checked(path, data)
-        return found
+        for path, data in contents:
+            owner = owners.setdefault(data, path)
+            if owner is not path and data.count(b"\n") >= _COPIED:
+                raise DataError(f"{path} and {owner} are the same labels.", "Remove the copy.")
+            by_person[path.name.removesuffix(_SUFFIX)] = self.checked(path, data)
+        return by_person
 
     def checked(self, path: Path, data: bytes) -> dict[Key, Label]:
-        """Return what a file of labels holds, the last of each answer, by the answer's key.
+        """Return the labels of a file by the answer's key, the last one of each answer.
 
         Raises:
-            DataError: A line is malformed, or of another run.
+            DataError: A line is malformed, or belongs to another run.
         """
-        held: dict[Key, Label] = {}
+        last: dict[Key, Label] = {}
         for number, line in enumerate(read_lines(path, data, Label), start=1):
             answer = self.by_key.get((line["variant"], line["id"]))
             if answer is None or answer.sha256 != line["answer_sha256"]:
                 raise DataError(
-                    f"{path}, line {number}, is of another run: this one has no such answer "
+                    f"{path}, line {number}, belongs to another run: this one has no such answer "
                     f"to {line['id']!r}.",
                     "Move the file to the run that it belongs to.",
                 )
-            held[answer.key] = line
-        return held
+            last[answer.key] = line
+        return last
 
 
 class Labelling:
-    """One person's way through the answers that are drawn; use it as a context manager.
+    """One person's way through the drawn answers. Use it as a context manager.
 
     Args:
-        run: Whose answers.
-        person: Who labels them.
-        asked: What is asked of each.
-        n: How many answers.
-        seed: Of the draw; the same for all people.
+        run: The answers.
+        person: The name of the person.
+        asked: The question about each answer.
+        n: The number of answers.
+        seed: The seed of the draw, the same for all people.
 
     Raises:
-        InputError: The name cannot be a file's, the file cannot be written, is written by another
-            process, or there is nothing to ask.
-        DataError: A line of the file is malformed, or of another run.
+        InputError: The name cannot be a file's, the file cannot be written, another process writes
+            it, or there is nothing to ask.
+        DataError: A line of the file is malformed, or belongs to another run.
     """
 
     def __init__(self, run: RunAnswers, person: str, asked: Asked, n: int, seed: int) -> None:
@@ -205,16 +209,16 @@ class Labelling:
             self._journal = Journal(self.path, Label)
             data = self.path.read_bytes()
         except OSError as error:
-            what = f"The labels in {self.path} cannot be kept: {error}."
-            raise InputError(what, "Make the run's folder writable.") from error
+            problem = f"The labels in {self.path} cannot be kept: {error}."
+            raise InputError(problem, "Make the run's folder writable.") from error
         try:
             self._labels = run.checked(self.path, data)
         except DataError:
             self._journal.close()
             raise
         self.total = len(drawn)
-        self._drawn = sorted(drawn, key=lambda one: _mixed(seed, person, *one.key))
-        self._waiting = [one for one in self._drawn if self._label(one) is None]
+        self._drawn = sorted(drawn, key=lambda answer: _mixed(seed, person, *answer.key))
+        self._waiting = [answer for answer in self._drawn if self._label(answer) is None]
         self._passed: list[RunAnswer] = []
 
     def __enter__(self) -> Self:
@@ -225,7 +229,7 @@ class Labelling:
 
     @property
     def current(self) -> RunAnswer | None:
-        """The answer to label; None where there is none left."""
+        """The answer to label, or None if none is left."""
         return self._waiting[0] if self._waiting else None
 
     @property
@@ -236,17 +240,17 @@ class Labelling:
     @property
     def labelled(self) -> int:
         """How many of the drawn answers have a label."""
-        return sum(self._label(one) is not None for one in self._drawn)
+        return sum(self._label(answer) is not None for answer in self._drawn)
 
     def give(self, label: int) -> None:
-        """Give the current answer a label, and wait until it is on the disk.
+        """Label the current answer, and wait until the label is on the disk.
 
         Raises:
             InputError: There is no answer, the scale has no such label, or it cannot be written.
         """
         if self.current is None or label not in SCALES[self.asked]:
-            known = ", ".join(map(str, SCALES[self.asked]))
-            raise InputError(f"{label!r} is no label here.", f"Give one of {known}.")
+            allowed = ", ".join(map(str, SCALES[self.asked]))
+            raise InputError(f"{label!r} is not a label here.", f"Give one of {allowed}.")
         self._write(self.current, label)
         self.skip()
 
@@ -269,17 +273,17 @@ class Labelling:
         return True
 
     def _label(self, answer: RunAnswer) -> int | None:
-        held = self._labels.get(answer.key)
-        return None if held is None else label_of(held, self.asked)
+        line = self._labels.get(answer.key)
+        return None if line is None else label_of(line, self.asked)
 
     def _write(self, answer: RunAnswer, label: int | None) -> None:
         variant, name = answer.key
         before: dict[str, Any] = {
             **self._labels.get(answer.key, {"correct": None, "supported": None})
         }
-        given = bool(label) if self.asked == "supported" and label is not None else label
+        stored = bool(label) if self.asked == "supported" and label is not None else label
         place = {"variant": variant, "id": name, "answer_sha256": answer.sha256}
-        line: Any = {**before, **place, self.asked: given}
+        line: Any = {**before, **place, self.asked: stored}
         self._journal.add(line)
         self._labels[answer.key] = line
 
@@ -288,8 +292,8 @@ def _of_records(folder: Path) -> list[RunAnswer]:
     """The answers of a run of ``lexloop eval``, in the order of its variants."""
     info, records = read_run(folder)
     order = {variant["name"]: place for place, variant in enumerate(info["variants"])}
-    answered = [one for one in records if "error" not in one]
-    return [*map(_of_record, sorted(answered, key=lambda one: order.get(one["variant"], 0)))]
+    answered = [record for record in records if "error" not in record]
+    return [*map(_of_record, sorted(answered, key=lambda record: order.get(record["variant"], 0)))]
 
 
 def _of_record(record: Record) -> RunAnswer:
@@ -326,11 +330,11 @@ def _of_judged(path: Path) -> list[RunAnswer]:
 
 
 def label_of(line: Label, asked: Asked) -> int | None:
-    """Return what a line says to what is asked, as a number of its scale."""
-    given = line[asked]
-    return None if given is None else int(given)
+    """Return the label of a line for a question, as a number of its scale."""
+    label = line[asked]
+    return None if label is None else int(label)
 
 
 def _mixed(seed: int, *names: str) -> str:
-    """A place in an order that depends on nothing else: further answers move none."""
+    """Return a place in an order that further answers do not change."""
     return sha256("\0".join([str(seed), *names]).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""The evaluation as a library: what ``import lexloop`` offers of it."""
+"""The functions of the evaluation that ``import lexloop`` offers."""
 
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,8 @@ def evaluate(
 
     base = chosen_settings(corpus, settings)
     variants = of_setting([base.variant])
-    wanted = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
-    return run(prepare(wanted, resources.connection), workers_for(base))
+    request = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
+    return run(prepare(request, resources.connection), workers_for(base))
 
 
 __all__ = ["evaluate"]

@@ -16,55 +16,55 @@ _LOOSE = re.compile(r"(?<!\s)\s+(?=[.,;:!?](?:\s|$))")
 def as_gold(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
     """Return gold questions that ``lexloop_eval.case`` reads.
 
-    An answer with a thumb up is its question's reference answer, and what it cites is the evidence;
-    an abstention with one says that the question is out of scope. A thumb down tells what the right
-    answer is not: such a question has no reference, and ``needs_review`` with what a person has to
-    know who writes one.
+    An answer with a thumbs up is its question's reference answer, and its citations are the
+    evidence. An abstention with a thumbs up means that the question is out of scope. A thumbs down
+    only says what is wrong, so the question has no reference, but ``needs_review`` with facts for
+    its author.
     """
-    return [_gold(one) for one in opinions]
+    return [_gold(opinion) for opinion in opinions]
 
 
 def as_calibration(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
     """Return rows that ``lexloop judge`` reads: question, answer, contexts and scores.
 
-    ``human`` is 1.0 for a thumb up and 0.0 for a thumb down; the scores of the judge that saw the
-    answer at the time are under ``judge_`` and their name, null where one was not resolved.
+    ``human`` is 1.0 for a thumbs up and 0.0 for a thumbs down. The scores of the judge that saw the
+    answer at the time are stored under ``judge_`` and their name, null if unresolved.
     """
     return [
         {
-            "id": one.answer_id,
-            "system": one.model or f"lexloop {one.variant}",
-            "question": one.standalone,
-            "answer": _prose(one.answer),
-            "contexts": one.contexts,
-            "human": _RATED[one.vote],
-            **{f"judge_{name}": score for name, score in one.scores.items()},
-            "comment": one.comment,
+            "id": opinion.answer_id,
+            "system": opinion.model or f"lexloop {opinion.variant}",
+            "question": opinion.standalone,
+            "answer": _prose(opinion.answer),
+            "contexts": opinion.contexts,
+            "human": _RATED[opinion.vote],
+            **{f"judge_{name}": score for name, score in opinion.scores.items()},
+            "comment": opinion.comment,
         }
-        for one in opinions
+        for opinion in opinions
     ]
 
 
-def _gold(one: Opinion) -> dict[str, Any]:
-    answer = _prose(one.answer)
-    asked: dict[str, Any] = {
-        "id": one.answer_id,
-        "question": one.question,
-        "question_type": "conversational" if one.history else "",
-        "conversation_history": one.history,
-        "rated": [{"answer": answer, "score": _RATED[one.vote]}],
+def _gold(opinion: Opinion) -> dict[str, Any]:
+    answer = _prose(opinion.answer)
+    gold: dict[str, Any] = {
+        "id": opinion.answer_id,
+        "question": opinion.question,
+        "question_type": "conversational" if opinion.history else "",
+        "conversation_history": opinion.history,
+        "rated": [{"answer": answer, "score": _RATED[opinion.vote]}],
     }
-    if one.vote == "down":
-        review = {"needs_review": True, "rejected_answer": answer, "comment": one.comment}
-        return asked | review
-    if one.abstained:
-        return asked | {"question_type": OUT_OF_SCOPE, "reference_answer": one.answer}
-    asked["reference_answer"] = answer
-    if one.citations:
-        quotes = dict.fromkeys(citation["quote"] for citation in one.citations)
-        asked["reference_context"] = "\n\n".join(quotes)
-        asked["evidence"] = _spans(one.citations)
-    return asked
+    if opinion.vote == "down":
+        review = {"needs_review": True, "rejected_answer": answer, "comment": opinion.comment}
+        return gold | review
+    if opinion.abstained:
+        return gold | {"question_type": OUT_OF_SCOPE, "reference_answer": opinion.answer}
+    gold["reference_answer"] = answer
+    if opinion.citations:
+        quotes = dict.fromkeys(citation["quote"] for citation in opinion.citations)
+        gold["reference_context"] = "\n\n".join(quotes)
+        gold["evidence"] = _spans(opinion.citations)
+    return gold
 
 
 def _prose(answer: str) -> str:
@@ -74,8 +74,11 @@ def _prose(answer: str) -> str:
 
 def _spans(citations: Sequence[Citation]) -> list[dict[str, Any]]:
     """Each cited span once, in the order of the answer."""
-    found = {(c["document"], c["start"], c["end"]): c["section"] for c in citations}
+    sections = {
+        (citation["document"], citation["start"], citation["end"]): citation["section"]
+        for citation in citations
+    }
     return [
         {"document": document, "section": section, "start": start, "end": end}
-        for (document, start, end), section in found.items()
+        for (document, start, end), section in sections.items()
     ]

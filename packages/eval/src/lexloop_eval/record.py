@@ -1,7 +1,7 @@
-"""Records of a run: enough to make every table and plot without asking again; how they are kept.
+"""Records of a run, enough to make every table and plot without asking again, and their storage.
 
-A line is written and synced before the next, so whatever ends the process takes with it the
-cases in flight at most. A last line that was cut off is cut away when the run is resumed.
+Each line is written and synced before the next, so a killed process loses at most the cases in
+progress. When the run is resumed, an incomplete last line is removed.
 """
 
 import fcntl
@@ -37,12 +37,12 @@ class PassageSeen(TypedDict):
 
 
 class AttemptSeen(TypedDict):
-    """One pass through the loop; a score is None where it was not resolved.
+    """One pass through the loop. Unresolved scores are None.
 
-    ``verified`` says whether every citation verified. ``model_calls`` and ``tokens`` (in and out)
-    are what the question had cost when this answer was written, judging it left out.
-    ``correctness`` is the embedded judge's 1 to 5 for this attempt's answer, None without a
-    reference: what the loop gained is told by it. ``answers`` is how likely it was said to answer.
+    ``verified`` tells whether every citation verified. ``model_calls`` and ``tokens`` (in and out)
+    are the cost of the question up to this answer, without judging it. ``correctness`` is the
+    embedded judge's 1 to 5 for this attempt's answer, or None without a reference; it shows what
+    the loop gained. ``answers`` is the probability that it answers.
     """
 
     answer_relevance: float | None
@@ -60,11 +60,11 @@ class AttemptSeen(TypedDict):
 class Record(TypedDict):
     """One case under one variant of an evaluation: a line of ``records.jsonl``.
 
-    ``history`` and ``reference_answer`` are the case's, where it has them; ``cost_usd`` is there
-    where the model's prices are known.
-    ``metrics`` holds, under flat names, numbers or ``{"unresolved": reason}``. ``error`` is what
-    kept the question from being answered; such a record has no answer and no metrics. Everything
-    but ``seconds`` is the same on every run of the same code over the same data without a model.
+    ``history`` and ``reference_answer`` are the case's, if it has them. ``cost_usd`` exists if the
+    model's prices are known. ``metrics`` has, by flat names, numbers or ``{"unresolved": reason}``.
+    ``error`` is the reason why the question was not answered; such a record has no answer and no
+    metrics. Everything except ``seconds`` is the same on every run of the same code over the same
+    data without a model.
     """
 
     variant: str
@@ -95,7 +95,7 @@ class Record(TypedDict):
 class VariantInfo(TypedDict):
     """A variant of a run: its name, where it comes from, and the settings that it changes.
 
-    ``differs`` says what of a published one is not as published.
+    ``differs`` lists differences of a published variant from its source.
     """
 
     name: str
@@ -122,9 +122,9 @@ class RefusalRecord(TypedDict):
 
 
 class Label(TypedDict):
-    """What a person says of one answer: a line of a file in ``labels``.
+    """A person's labels of one answer: a line of a file in ``labels``.
 
-    ``correct`` and ``supported`` are None where they were not asked, or taken back.
+    ``correct`` and ``supported`` are None if they were not asked, or were taken back.
     """
 
     variant: str
@@ -135,11 +135,11 @@ class Label(TypedDict):
 
 
 class About(TypedDict):
-    """The identity of a run but for its variants.
+    """The identity of a run, without its variants.
 
-    ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``rubrics`` are those by which models
-    judged; a run that does not say had no others than the hardened ones. ``commit`` is empty
-    outside a checkout.
+    ``corpus_sha256`` and ``gold_sha256`` are hashes of the contents. ``rubrics`` are those by which
+    models judged; runs without this field used the hardened ones. ``commit`` is empty outside a
+    checkout.
     """
 
     gold: str
@@ -162,7 +162,7 @@ class RunInfo(About):
 
 
 def unanswered(case: Case, error: str) -> Record:
-    """Return the record of a case that was not answered; no error, no such field."""
+    """Return the record of an unanswered case. Without an error, it has no such field."""
     record: Record = {
         "variant": "",
         "id": case.id,
@@ -199,77 +199,80 @@ Line = TypeVar("Line", Record, RefusalRecord, Label)
 
 
 def read_lines(path: Path, data: bytes, shape: type[Line]) -> list[Line]:
-    """Return the records of a file's whole lines.
+    """Return the records of a file's complete lines.
 
     Args:
-        path: Whose they are.
-        data: What it holds; a last line without its end was cut off by a kill, and is none.
-        shape: What each must be.
+        path: The file, for messages.
+        data: Its content. A last line without its end was cut off by a kill, and is ignored.
+        shape: The type of each record.
 
     Raises:
-        DataError: A line is malformed; it says which, and in what field.
+        DataError: A line is malformed. The message names the line and the field.
     """
-    form, found = TypeAdapter(shape), list[Line]()
+    form, records = TypeAdapter(shape), list[Line]()
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
         try:
-            one = json.loads(line.decode("utf-8", "surrogatepass"))
-            found.append(form.validate_python(one, strict=True))
-            for name, value in one.get("metrics", {}).items():
+            record = json.loads(line.decode("utf-8", "surrogatepass"))
+            records.append(form.validate_python(record, strict=True))
+            for name, value in record.get("metrics", {}).items():
                 _check_score(name, value)
         except (ValueError, RecursionError) as error:
             why = problems(error)[0] if isinstance(error, ValidationError) else error
             raise DataError(
-                f"{path}, line {number}, is malformed: {why}.", "Remove the line, or run anew."
+                f"{path}, line {number}, is malformed: {why}.",
+                "Remove the line, or start a new run.",
             ) from error
-    return found
+    return records
 
 
 def read_identity(folder: Path) -> dict[str, Any] | None:
-    """Return what the run in a folder is; None where there is no run.
+    """Return the identity of the run in a folder, or None if there is no run.
 
     Raises:
         DataError: It is damaged.
         OSError: It cannot be read.
     """
     try:
-        known = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        identity = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{folder / RUN} is damaged: {error}.", "Choose another folder.") from error
-    if not isinstance(known, dict):
+    if not isinstance(identity, dict):
         raise DataError(f"{folder / RUN} holds no JSON object.", "Choose another folder.")
-    return known
+    return identity
 
 
 def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
-    """Return what identifies a run, and its records; of two for one question the later.
+    """Return the identity of a run, and its records. Later records override earlier ones.
 
     Raises:
-        InputError: There is no run, or it cannot be read, or holds no question.
-        DataError: A file is malformed or of another version; it says where.
+        InputError: There is no run, it cannot be read, or it has no questions.
+        DataError: A file is malformed or of another version. The message says where.
     """
     hint, path = "Give the folder of a finished `lexloop eval`.", folder / RECORDS
     try:
-        known, data = read_identity(folder), path.read_bytes() if path.exists() else None
+        identity, data = read_identity(folder), path.read_bytes() if path.exists() else None
     except OSError as error:
         raise InputError(f"The run in {folder} cannot be read: {error}.", hint) from error
-    if known is None or data is None:
+    if identity is None or data is None:
         raise InputError(
-            f"There is no run in {folder}: no {RUN if known is None else RECORDS}.", hint
+            f"There is no run in {folder}: no {RUN if identity is None else RECORDS}.", hint
         )
     try:
-        info: RunInfo = TypeAdapter(RunInfo).validate_python(known, strict=True)
+        info: RunInfo = TypeAdapter(RunInfo).validate_python(identity, strict=True)
     except ValidationError as error:
         raise DataError(
-            f"{folder / RUN} is no run of this version: {problems(error)[0]}. "
-            f"It was written by version {known.get('version')!r}.",
-            "Run the evaluation anew, or compare with the version that wrote it.",
+            f"{folder / RUN} is not a run of this version: {problems(error)[0]}. "
+            f"It was written by version {identity.get('version')!r}.",
+            "Run the evaluation again, or compare with the version that wrote it.",
         ) from error
-    found = {(one["variant"], one["id"]): one for one in read_lines(path, data, Record)}
-    if not found:
+    by_question = {
+        (record["variant"], record["id"]): record for record in read_lines(path, data, Record)
+    }
+    if not by_question:
         raise InputError(f"The run in {folder} has no answered question yet.", hint)
-    return info, list(found.values())
+    return info, list(by_question.values())
 
 
 def _check_score(name: str, value: Any) -> None:
@@ -285,16 +288,16 @@ _UNCOMPARED = frozenset({"today"})
 
 
 class Journal(Generic[Line]):
-    """A file of JSON lines that only grows; open for one writer.
+    """A file of JSON lines that only grows, open for one writer.
 
-    Of two lines for one variant and case the later counts.
+    Later lines of a variant and case override earlier ones.
 
     Args:
-        path: Made where there is none.
+        path: The file, created if needed.
 
     Raises:
-        InputError: Another process writes it.
-        DataError: A line but the last is damaged.
+        InputError: Another process is writing it.
+        DataError: A line other than the last is damaged.
         OSError: It cannot be read or written.
     """
 
@@ -305,13 +308,15 @@ class Journal(Generic[Line]):
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                what = f"{path} is being written by another process."
-                raise InputError(what, "Wait until that has ended, or name another.") from error
+                problem = f"{path} is being written by another process."
+                raise InputError(
+                    problem, "Wait until that has ended, or choose another file."
+                ) from error
             self._file.seek(0)
             data = self._file.read()
-            read: list[Line] = read_lines(path, data, shape)
+            lines: list[Line] = read_lines(path, data, shape)
             self.held: dict[tuple[str, str], Line] = {
-                (line["variant"], line["id"]): line for line in read
+                (line["variant"], line["id"]): line for line in lines
             }
             if not data.endswith(b"\n"):
                 self._file.truncate(data.rfind(b"\n") + 1)
@@ -332,7 +337,7 @@ class Journal(Generic[Line]):
         except OSError as error:
             raise InputError(
                 f"{self._path} cannot be written: {error}.",
-                "Make room and run the same again; what was answered before is kept.",
+                "Free some space and run the same command again. Earlier answers are kept.",
             ) from error
         self.held[line["variant"], line["id"]] = line
 
@@ -348,26 +353,26 @@ class Journal(Generic[Line]):
 
 
 class RunFolder:
-    """A run's folder, open for writing; use it as a context manager.
+    """A run's folder, open for writing. Use it as a context manager.
 
     Args:
-        path: Made where there is none.
-        identity: What the run is; JSON.
+        path: The folder, created if needed.
+        identity: The identity of the run, as JSON.
 
     Raises:
-        InputError: The folder holds another run, or something else, or cannot be written.
-        DataError: What it holds is damaged.
+        InputError: The folder has another run or something else in it, or cannot be written.
+        DataError: Its content is damaged.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
         try:
             path.mkdir(parents=True, exist_ok=True)
-            known = read_identity(path)
-            if known is None:
+            earlier = read_identity(path)
+            if earlier is None:
                 _refuse_strangers(path)
                 write_text(path / RUN, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
             else:
-                refuse_other(path, known, identity)
+                refuse_other(path, earlier, identity)
             with ExitStack() as opened:
                 self.records = opened.enter_context(closing(Journal(path / RECORDS, Record)))
                 refusals = Journal(path / REFUSALS, RefusalRecord)
@@ -400,27 +405,27 @@ def refuse_other(path: Path, known: Mapping[str, Any], identity: Mapping[str, An
     Raises:
         InputError: They differ; it says in what.
     """
-    wanted = json.loads(json.dumps(identity))
+    requested = json.loads(json.dumps(identity))
     differences = [
-        _difference(name, known.get(name), wanted.get(name))
-        for name in dict.fromkeys([*known, *wanted])
-        if name not in _UNCOMPARED and known.get(name) != wanted.get(name)
+        _difference(name, known.get(name), requested.get(name))
+        for name in dict.fromkeys([*known, *requested])
+        if name not in _UNCOMPARED and known.get(name) != requested.get(name)
     ]
     if differences:
         raise InputError(
             f"The folder {path} holds another run: {'; '.join(differences)}.",
-            "Choose another --out, or run what it holds.",
+            "Choose another --out, or run what the folder has.",
         )
 
 
-def _difference(name: str, known: Any, wanted: Any) -> str:
-    if isinstance(known, dict) and isinstance(wanted, dict):
-        inner = next(k for k in {**known, **wanted} if known.get(k) != wanted.get(k))
-        return _difference(f"{name}.{inner}", known.get(inner), wanted.get(inner))
-    if isinstance(known, list) and isinstance(wanted, list):
-        names = [[_name(item) for item in items] for items in (known, wanted)]
+def _difference(name: str, before: Any, now: Any) -> str:
+    if isinstance(before, dict) and isinstance(now, dict):
+        inner = next(k for k in {**before, **now} if before.get(k) != now.get(k))
+        return _difference(f"{name}.{inner}", before.get(inner), now.get(inner))
+    if isinstance(before, list) and isinstance(now, list):
+        names = [[_name(item) for item in items] for items in (before, now)]
         return f"{name} were {', '.join(names[0]) or 'none'}, now {', '.join(names[1]) or 'none'}"
-    return f"{name} was {known!r}, now {wanted!r}"
+    return f"{name} was {before!r}, now {now!r}"
 
 
 def _name(item: Any) -> str:

@@ -1,4 +1,4 @@
-"""Scores that may be unresolved: no metric is ever NaN, and none is made up."""
+"""Scores that may be unresolved. Metrics are never NaN and never made up."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class Unresolved:
     """A score that could not be computed.
 
     Args:
-        reason: Why, for whoever reads the table: a missing field, a judge that gave no reply.
+        reason: The reason, for readers of the table: a missing field, or a judge without a reply.
     """
 
     reason: str
@@ -35,13 +35,13 @@ def as_json(score: Score) -> float | dict[str, str]:
 
 
 def from_json(value: Any) -> Score:
-    """Return the score of which ``as_json`` made a value.
+    """Return the score for a value from ``as_json``.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: It is not such a value.
     """
     if isinstance(value, dict) and isinstance(value.get("unresolved"), str):
         return Unresolved(value["unresolved"])
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise ValueError(f"{value!r} is no score")
+    raise ValueError(f"{value!r} is not a score")

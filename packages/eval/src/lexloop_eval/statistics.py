@@ -24,7 +24,7 @@ _SEED = 7
 _PERCENTILES = (2.5, 97.5)
 _RESAMPLES = 2000
 _MOST_CELLS = 2_000_000
-"""Numbers drawn at a time, so that what is held in memory stays bounded."""
+"""Numbers drawn at a time, to bound the memory."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def estimate(scores: Sequence[Score]) -> Estimate | Unresolved:
 def estimates(series: Sequence[Sequence[Score]]) -> list[Estimate | Unresolved]:
     """Return the ``estimate`` of each series, in less time than one after the other."""
     numbers = [resolved(scores) for scores in series]
-    made: list[Estimate | Unresolved] = [_nothing(scores) for scores in series]
+    results: list[Estimate | Unresolved] = [_nothing(scores) for scores in series]
     by_length: dict[int, list[int]] = defaultdict(list)
     for place, column in enumerate(numbers):
         by_length[len(column)].append(place)
@@ -72,10 +72,10 @@ def estimates(series: Sequence[Sequence[Score]]) -> list[Estimate | Unresolved]:
             for start in range(0, _RESAMPLES, step)
         )
         low, high = np.percentile(np.concatenate([*drawn]) / n, _PERCENTILES, axis=0)
-        for place, *found in zip(places, rows.mean(axis=-1), low, high, strict=True):
-            value, least, most = map(float, found)
-            made[place] = _around(value, least, most, n, len(series[place]) - n)
-    return made
+        for place, *values in zip(places, rows.mean(axis=-1), low, high, strict=True):
+            value, least, most = map(float, values)
+            results[place] = _around(value, least, most, n, len(series[place]) - n)
+    return results
 
 
 def clustered_estimate(
@@ -83,11 +83,15 @@ def clustered_estimate(
 ) -> Estimate | Unresolved:
     """Return the mean of the resolved scores, whole clusters resampled as in ``interval_of``."""
     rows = zip(scores, clusters, strict=True)
-    kept = [cluster for score, cluster in rows if is_resolved(score)]
-    found = interval_of(mean, resolved(scores), kept) if kept else _nothing(scores)
-    if isinstance(found, Unresolved):
-        return found
-    return replace(found, unresolved=len(scores) - len(kept))
+    clusters_resolved = [cluster for score, cluster in rows if is_resolved(score)]
+    estimate = (
+        interval_of(mean, resolved(scores), clusters_resolved)
+        if clusters_resolved
+        else _nothing(scores)
+    )
+    if isinstance(estimate, Unresolved):
+        return estimate
+    return replace(estimate, unresolved=len(scores) - len(clusters_resolved))
 
 
 def interval_of(
@@ -99,14 +103,14 @@ def interval_of(
     """Return any statistic of rows with its interval.
 
     Args:
-        statistic: Computed of the rows: a correlation, an AUROC, a difference.
-        rows: These are resampled.
-        clusters: What each row belongs to (its question, its claim); whole clusters are then
-            drawn, as rows of one cluster are not independent. None draws rows.
-        resamples: How many are drawn.
+        statistic: A function of rows: a correlation, an AUROC, a difference.
+        rows: The rows to resample.
+        clusters: The cluster of each row (its question, its claim). Whole clusters are then drawn,
+            because rows of a cluster are not independent. None draws rows.
+        resamples: The number of resamples.
 
     Returns:
-        The estimate, ``unresolved`` counting no row; unresolved when the statistic is, or is on
+        The estimate, with ``unresolved`` 0. It is unresolved if the statistic is, on all rows or on
         half of the resamples.
     """
     value = statistic(rows)
@@ -127,16 +131,20 @@ def interval_of(
 def paired(
     before: Sequence[Score], after: Sequence[Score], clusters: Sequence[T]
 ) -> tuple[list[float], list[T]]:
-    """Return the differences ``after - before`` where both are resolved, and their clusters."""
+    """Return the differences ``after - before`` of resolved pairs, and their clusters."""
     rows = zip(before, after, clusters, strict=True)
-    found = [(y - x, cluster) for x, y, cluster in rows if is_resolved(x) and is_resolved(y)]
-    return [difference for difference, _ in found], [cluster for _, cluster in found]
+    resolved_rows = [
+        (y - x, cluster) for x, y, cluster in rows if is_resolved(x) and is_resolved(y)
+    ]
+    return [difference for difference, _ in resolved_rows], [
+        cluster for _, cluster in resolved_rows
+    ]
 
 
 def beyond_noise(differences: Sequence[float], clusters: Sequence[Hashable]) -> bool:
     """Return whether the mean is above zero with its interval, over two clusters at least."""
-    found = clustered_estimate(differences, clusters)
-    return isinstance(found, Estimate) and found.low > 1e-12 and len(set(clusters)) > 1
+    estimate = clustered_estimate(differences, clusters)
+    return isinstance(estimate, Estimate) and estimate.low > 1e-12 and len(set(clusters)) > 1
 
 
 def paired_randomisation(
@@ -145,32 +153,32 @@ def paired_randomisation(
     clusters: Sequence[Hashable] | None = None,
     resamples: int = 10_000,
 ) -> Score:
-    """Return how often chance alone makes two systems differ by as much: a two-sided p value.
+    """Return the two-sided p value of the difference of two systems.
 
-    Under the null hypothesis the sign of each question's difference is arbitrary; signs are drawn
+    Under the null hypothesis the sign of each question's difference is arbitrary. Signs are drawn
     at random, and p = (1 + draws with |mean| >= |observed mean|) / (1 + draws). Source: Smucker,
-    Allan and Carterette 2007, section 3.1 (Fisher's randomisation test); the 1 counts the
-    observed signs themselves.
+    Allan and Carterette 2007, section 3.1 (Fisher's randomisation test). The 1 counts the observed
+    signs themselves.
 
     Args:
         first: Scores of one system.
         second: Scores of the other on the same questions, in the same order.
-        clusters: What each question belongs to; whole clusters then change their sign.
-        resamples: How many draws.
+        clusters: The cluster of each question. Whole clusters then change their sign.
+        resamples: The number of draws.
 
     Returns:
-        In (0, 1]; unresolved when no question has both scores or the lengths differ.
+        In (0, 1], or unresolved if no question has both scores or the lengths differ.
     """
     if len(first) != len(second):
         return Unresolved(f"{len(first)} scores against {len(second)}")
-    known, owners = paired(second, first, range(len(first)) if clusters is None else clusters)
-    if not known:
+    gains, owners = paired(second, first, range(len(first)) if clusters is None else clusters)
+    if not gains:
         return NO_PAIR
     sums: dict[Hashable, float] = defaultdict(float)
-    for difference, owner in zip(known, owners, strict=True):
+    for difference, owner in zip(gains, owners, strict=True):
         sums[owner] += difference
     differences = np.array([*sums.values()])
-    # sums equal but for rounding must count as equal
+    # sums that differ only by rounding must count as equal
     least = abs(float(differences.sum())) - 1e-9 * float(np.abs(differences).sum())
     random, step = np.random.default_rng(_SEED), max(1, _MOST_CELLS // len(differences))
     beyond = 0
@@ -184,27 +192,27 @@ def paired_randomisation(
 def correlation(name: str, pairs: Sequence[Pair]) -> Score:
     """Return one of ``CORRELATIONS`` of the pairs that have both scores, in [-1, 1].
 
-    It is unresolved with fewer than two pairs, and when a series is constant.
+    It is unresolved with fewer than two pairs, and if a series is constant.
     """
     return _correlated(name, pairs, "statistic")
 
 
 def correlation_p(name: str, pairs: Sequence[Pair]) -> Score:
-    """Return scipy's two-sided p value of a correlation, unresolved where that is or has none."""
+    """Return scipy's two-sided p value of a correlation, or unresolved if there is none."""
     return _correlated(name, pairs, "pvalue")
 
 
-def _correlated(name: str, pairs: Sequence[Pair], wanted: str) -> Score:
+def _correlated(name: str, pairs: Sequence[Pair], attribute: str) -> Score:
     from scipy import stats
 
-    known = [pair for pair in pairs if is_resolved(pair[0]) and is_resolved(pair[1])]
-    both = np.array(known, np.float64).reshape(-1, 2)
+    complete = [pair for pair in pairs if is_resolved(pair[0]) and is_resolved(pair[1])]
+    both = np.array(complete, np.float64).reshape(-1, 2)
     x, y = both[np.isfinite(both).all(axis=1)].T
     if len(x) < 2:
         return Unresolved(f"{len(x)} pairs of scores are too few")
     if x.min() == x.max() or y.min() == y.max():
         return Unresolved("all scores of a series are the same")
-    value = float(getattr(getattr(stats, CORRELATIONS[name])(x, y), wanted))
+    value = float(getattr(getattr(stats, CORRELATIONS[name])(x, y), attribute))
     return value if math.isfinite(value) else Unresolved("the scores of a series hardly differ")
 
 

@@ -1,10 +1,9 @@
 """Searching settings on one part of the gold questions and reporting on the other.
 
-A question that is worded like one of the other part would be reported on after having been tuned
-on, so whole groups of near-duplicates are dealt. Recall counts pieces of evidence and not chunks:
-where documents are cut small there are more chunks to find, and no chunker could be compared with
-another. The search goes through one coordinate after the other, and takes nothing that does not
-gain beyond noise.
+Whole groups of near-duplicates are assigned, or a question could be reported on after a similar one
+was tuned on. Recall counts pieces of evidence and not chunks: documents cut into small chunks have
+more to find, so chunkers could not be compared. The search goes through the coordinates one after
+the other, and accepts only gains beyond noise.
 """
 
 import random
@@ -77,8 +76,8 @@ class Measurement:
 
     def mean(self, objective: Objective) -> Score:
         """Return the mean of the resolved scores."""
-        if known := resolved(self.scores[objective]):
-            return mean(known)
+        if values := resolved(self.scores[objective]):
+            return mean(values)
         unresolved = (score for score in self.scores[objective] if isinstance(score, Unresolved))
         return next(unresolved, Unresolved("there are no questions"))
 
@@ -104,14 +103,14 @@ class Measurer:
     def measure(
         self, settings: Settings, questions: Sequence[Case], answered: bool, stage: str = ""
     ) -> Measurement:
-        """Put every question.
+        """Ask every question.
 
         Args:
-            settings: How it is answered.
-            questions: At least one.
-            answered: Whether answers are written; without them similarity and correctness are
+            settings: The settings for the answers.
+            questions: At least one question.
+            answered: Whether to write answers. Without them, similarity and correctness are
                 unresolved.
-            stage: What progress calls it; without a name it is told nothing.
+            stage: The name for progress. Without a name, progress is not called.
 
         Raises:
             LexloopError: The settings, the corpus or the data cannot be used. A model that fails
@@ -149,13 +148,13 @@ class Measurer:
         if answer is None or not reference:
             missing = "no answer was written" if answer is None else _NO_REFERENCE
             return {"similarity": Unresolved(missing), "correctness": Unresolved(missing)}
-        said = without_markers(answer)
-        similarity = cosine(*self._embedder.embed([said, reference]))
+        text = without_markers(answer)
+        similarity = cosine(*self._embedder.embed([text, reference]))
         return {
             "similarity": Unresolved("out of scope: the right answer is to abstain")
             if gold.out_of_scope
             else similarity,
-            "correctness": self._correctness.score(gold.question, said, reference),
+            "correctness": self._correctness.score(gold.question, text, reference),
         }
 
     @cached_property
@@ -181,22 +180,22 @@ def of_passages(
 
     Args:
         gold: The question and its evidence.
-        passages: What an answer would be written from.
+        passages: The passages that an answer would be written from.
         index: Finds the evidence in the collection.
 
     Returns:
         ``recall``: the share of the pieces of evidence (spans, quoted contexts, or documents,
-        whichever the record has) that a passage holds, half of them at least. ``ndcg``: nDCG@10
-        of the passages. ``span_recall``: the share of the evidence's characters in them. Each is
-        unresolved where the record lacks what it needs.
+        whichever the record has) that are at least half within a passage. ``ndcg``: nDCG@10 of the
+        passages. ``span_recall``: the share of the evidence's characters in them. Each is
+        unresolved if the record lacks its input.
     """
-    relevant, found = index.relevant(gold), [passage["id"] for passage in passages]
+    relevant, ids = index.relevant(gold), [passage["id"] for passage in passages]
     grades = relevant.chunks
     return {
         "recall": _recall(gold, passages, index),
         "ndcg": grades
         if isinstance(grades, Unresolved)
-        else of_ranking(found, grades, _DEPTH)["ndcg"],
+        else of_ranking(ids, grades, _DEPTH)["ndcg"],
         "span_recall": of_spans(relevant, passages)["span_recall"],
     }
 
@@ -206,21 +205,21 @@ def _recall(gold: Case, passages: Sequence[Passage], index: EvidenceIndex) -> Sc
         return Unresolved("out of scope: nothing is relevant")
     if gold.evidence:
         places = [(p["document"], p["start"], p["end"]) for p in passages]
-        wanted = [(span.document, span.start, span.end) for span in gold.evidence]
-        hits = [_covered(span, places) for span in wanted]
+        evidence = [(span.document, span.start, span.end) for span in gold.evidence]
+        hits = [_covered(span, places) for span in evidence]
     elif gold.reference_context:
-        held = {passage["id"] for passage in passages}
-        hits = [bool(ids & held) for ids in index.by_context(gold.reference_context) if ids]
+        retrieved = {passage["id"] for passage in passages}
+        hits = [bool(ids & retrieved) for ids in index.by_context(gold.reference_context) if ids]
     else:
         owners = {passage["document"] for passage in passages}
         hits = [name in owners for name in gold.documents or ()]
     return mean(hits) if hits else Unresolved("the gold record names no evidence")
 
 
-def _covered(wanted: Span, places: Sequence[Span]) -> bool:
+def _covered(span: Span, places: Sequence[Span]) -> bool:
     """Return whether the passages hold half of a span, or one of them lies half within it."""
-    shared = [overlap(wanted, place) for place in places]
-    return 2 * sum(shared) >= wanted[2] - wanted[1] or any(
+    shared = [overlap(span, place) for place in places]
+    return 2 * sum(shared) >= span[2] - span[1] or any(
         2 * common >= end - start for common, (_, start, end) in zip(shared, places, strict=True)
     )
 
@@ -244,10 +243,10 @@ _CHUNKERS: tuple[Changes, ...] = (
     ),
 )
 _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""What a weight's default is multiplied by; of a fusion that is not the chosen one by few."""
+"""Factors of a weight's default; fewer for a fusion other than the chosen one."""
 _FEW_FACTORS = (0.5, 2.0)
 _FROM_NOTHING, _FEW_FROM_NOTHING = (0.0, 0.05, 0.1, 0.2, 0.4), (0.1, 0.4)
-"""What is tried of a weight that is 0 by default."""
+"""Values to try for a weight that is 0 by default."""
 _TOP_K = {
     2: ((3, 5), (4, 6), (5, 5), (4, 8), (3, 10), (6, 8), (7, 7), (8, 5), (8, 10)),
     3: ((2, 4, 6), (2, 5, 8), (3, 6, 9), (4, 4, 4), (4, 5, 6), (5, 4, 3), (5, 5, 5), (6, 5, 4)),
@@ -258,14 +257,14 @@ _WALKS = [{"K": k, "S": s} for k, s in ((0, 0), (2, 1), (4, 2), (5, 3))]
 
 
 def coordinates(settings: Settings, chunking: bool) -> Coordinates:
-    """Return what can be tried on settings as they now are.
+    """Return the values to try for the current settings.
 
     Args:
-        settings: Later coordinates depend on what earlier ones have chosen.
-        chunking: Whether the corpus can be cut anew; an index cannot.
+        settings: The current settings. Later coordinates depend on the choices of earlier ones.
+        chunking: Whether the corpus can be cut again. An index cannot.
     """
-    found: dict[str, Sequence[Changes]] = {RESIZING: _CHUNKERS} if chunking else {}
-    found["fusion"] = [
+    by_name: dict[str, Sequence[Changes]] = {RESIZING: _CHUNKERS} if chunking else {}
+    by_name["fusion"] = [
         {**formula, "fusion.documents": most}
         for method in METHODS["fusion"]
         for formula in _formulas(method)
@@ -273,18 +272,18 @@ def coordinates(settings: Settings, chunking: bool) -> Coordinates:
     ]
     for method, kind in METHODS["fusion"].items():
         for name in weights(kind):
-            found[f"{method}.{name}"] = _of_weight(settings, method, name)
+            by_name[f"{method}.{name}"] = _of_weight(settings, method, name)
     if settings.variant not in ("hypa", "pa"):
-        return found
+        return by_name
     plan = settings.plan
     if not isinstance(plan.k, int):
         shares = [{"plan.k": {"min_share": share}} for share in _SHARES]
-        found["k"] = [{"plan.k": FIXED_K}, *_tops(settings), *shares]
+        by_name["k"] = [{"plan.k": FIXED_K}, *_tops(settings), *shares]
     if plan.Q is None and settings.retrieval.rewriter != "none":
-        found["Q"] = _by_class(settings, _REWRITES)
+        by_name["Q"] = _by_class(settings, _REWRITES)
     if plan.K is None and plan.S is None and settings.variant == "hypa":
-        found["K and S"] = _by_class(settings, _WALKS)
-    return found
+        by_name["K and S"] = _by_class(settings, _WALKS)
+    return by_name
 
 
 def weights(kind: type[Group]) -> list[str]:
@@ -293,7 +292,7 @@ def weights(kind: type[Group]) -> list[str]:
 
 
 def _formulas(method: str) -> list[Changes]:
-    """A fusion with each choice of what it lets choose by name."""
+    """Return a fusion with each combination of its named choices."""
     fields = METHODS["fusion"][method].model_fields.items()
     choices = {
         f"fusion.{name}": get_args(field.annotation)
@@ -307,19 +306,19 @@ def _formulas(method: str) -> list[Changes]:
 
 
 def _of_weight(settings: Settings, method: str, name: str) -> list[Changes]:
-    """Values of a weight: many of the chosen fusion as it is, few of each formula of another."""
+    """Return values of a weight: many for the chosen fusion, few for each formula of others."""
     default = METHODS["fusion"][method].model_fields[name].default
     chosen = settings.fusion.method == method
     if default:
-        tried = [round(default * by, 3) for by in (_FACTORS if chosen else _FEW_FACTORS)]
+        tried = [round(default * factor, 3) for factor in (_FACTORS if chosen else _FEW_FACTORS)]
     else:
         tried = [*(_FROM_NOTHING if chosen else _FEW_FROM_NOTHING)]
-    found = [
+    combinations = [
         {**formula, f"fusion.{name}": type(default)(value)}
         for formula in ([{}] if chosen else _formulas(method))
         for value in tried
     ]
-    return [changes for changes in found if _is_allowed(settings, changes)]
+    return [changes for changes in combinations if _is_allowed(settings, changes)]
 
 
 def _is_allowed(settings: Settings, changes: Changes) -> bool:
@@ -332,12 +331,12 @@ def _is_allowed(settings: Settings, changes: Changes) -> bool:
 
 def _tops(settings: Settings) -> list[Changes]:
     """The k of every class: after chunks of another length it lies elsewhere."""
-    now, count = class_plans(settings.plan), settings.plan.count
-    factor = sum(row["k"] for row in now) / sum(row["k"] for row in TABLES[count])
+    rows, count = class_plans(settings.plan), settings.plan.count
+    factor = sum(row["k"] for row in rows) / sum(row["k"] for row in TABLES[count])
     return [
         {
             "plan.classes": [
-                {**row, "k": _times(k, factor)} for row, k in zip(now, tops, strict=True)
+                {**row, "k": _times(k, factor)} for row, k in zip(rows, tops, strict=True)
             ],
             "plan.k": "class",
         }
@@ -347,10 +346,10 @@ def _tops(settings: Settings) -> list[Changes]:
 
 def _by_class(settings: Settings, changes: Sequence[Mapping[str, int]]) -> list[Changes]:
     """Each change in the plan of each class that it changes."""
-    now = class_plans(settings.plan)
+    rows = class_plans(settings.plan)
     return [
-        {"plan.classes": [*now[:label], {**row, **change}, *now[label + 1 :]]}
-        for label, row in enumerate(now)
+        {"plan.classes": [*rows[:label], {**row, **change}, *rows[label + 1 :]]}
+        for label, row in enumerate(rows)
         for change in changes
         if not change.items() <= dict(row).items()
     ]
@@ -369,23 +368,23 @@ def _times(k: int, factor: float) -> int:
 
 
 def thinned(every: Coordinates, most: int, seed: int) -> Coordinates:
-    """Return coordinates with at most ``most`` candidates altogether, each keeping its part.
+    """Return coordinates with at most ``most`` candidates altogether, in proportion.
 
     Args:
-        every: In the order in which they are tried.
-        most: How many may be tried.
-        seed: Decides which.
+        every: The coordinates, in the order in which they are tried.
+        most: The maximum number of candidates.
+        seed: Selects them.
     """
     total = sum(map(len, every.values()))
     if total <= most:
         return every
     choose = random.Random(seed)  # noqa: S311 - a search is no secret
-    kept: dict[str, Sequence[Changes]] = {}
+    selected: dict[str, Sequence[Changes]] = {}
     for name, candidates in every.items():
         count = len(candidates)
         places = choose.sample(range(count), min(count, max(1, most * count // total)))
-        kept[name] = [candidates[place] for place in sorted(places)]
-    return kept
+        selected[name] = [candidates[place] for place in sorted(places)]
+    return selected
 
 
 MOST_TOKENS = 1.05
@@ -405,10 +404,10 @@ class Trial:
     """Settings that were measured on the tuning questions.
 
     Args:
-        coordinate: What was changed.
-        settings: All of them.
-        measured: Their worth.
-        gain: Over those that they would replace.
+        coordinate: The changed coordinate.
+        settings: All settings.
+        measured: The measurement.
+        gain: The gain over the settings that they would replace.
         taken: Whether they replaced them.
     """
 
@@ -421,18 +420,18 @@ class Trial:
 
 @dataclass
 class Search:
-    """One search; ``run`` gives the settings it ends with, and ``trials`` what was tried.
+    """One search. ``run`` returns the final settings, and ``trials`` lists what was tried.
 
     Args:
-        measure: Says what settings are worth.
-        questions: Those that tune.
+        measure: Measures settings.
+        questions: The tuning questions.
         groups: The group of near-duplicates of each question.
-        objective: What is raised.
-        most: How many settings may be measured, the first included.
-        seed: Chooses the candidates where there are more than that.
-        chunking: Whether the corpus can be cut anew.
-        out_of_time: Asked before each trial.
-        progress: Told how far a coordinate is.
+        objective: The objective to raise.
+        most: The maximum number of settings to measure, including the first.
+        seed: Selects the candidates if there are more.
+        chunking: Whether the corpus can be cut again.
+        out_of_time: Called before each trial.
+        progress: Called with the progress of a coordinate.
     """
 
     measure: Measure
@@ -461,9 +460,9 @@ class Search:
             LexloopError: The first settings cannot be measured, or no question has the objective.
         """
         self.progress("first", 0, 1)
-        current, now = base, self._measured(base)
-        self._tokens = now.mean_tokens
-        worth = now.mean(self.objective)
+        current, measured = base, self._measured(base)
+        self._tokens = measured.mean_tokens
+        worth = measured.mean(self.objective)
         if isinstance(worth, Unresolved):
             raise InputError(
                 f"No question can be scored by {self.objective}: {worth.reason}.",
@@ -472,35 +471,35 @@ class Search:
         for name in self._coordinates(base):
             candidates = self._coordinates(current).get(name, ())
             if candidates and not self.spent:
-                current, now = self._stepped(name, candidates, current, now)
+                current, measured = self._stepped(name, candidates, current, measured)
         return current
 
     def _coordinates(self, settings: Settings) -> Coordinates:
         return thinned(coordinates(settings, self.chunking), self.most - 1, self.seed)
 
     def _stepped(
-        self, name: str, candidates: Sequence[Changes], current: Settings, now: Measurement
+        self, name: str, candidates: Sequence[Changes], current: Settings, measured_now: Measurement
     ) -> tuple[Settings, Measurement]:
-        """The settings after a coordinate, and what they are worth."""
+        """Return the settings after a coordinate, and their measurement."""
         tried = [current.changed(**changes) for changes in candidates]
         tried = [settings for settings in tried if settings != current]
         if self.objective not in OF_RETRIEVAL:
             tried = self._finalists(name, tried)
-        best, worth = current, now
+        best, worth = current, measured_now
         rows: list[Trial] = []
         for number, settings in enumerate(tried):
             if self.spent:
                 break
             self.progress(name, number, len(tried))
             fitted, measured = self._fitted(name, settings)
-            gains, _ = self._gains(now, measured)
+            gains, _ = self._gains(measured_now, measured)
             rows.append(Trial(name, fitted, measured, mean(gains) if gains else NO_PAIR))
             further, _ = self._gains(worth, measured)
             if self._allowed(measured) and further and mean(further) > 0.0:
                 best, worth = fitted, measured
         self.progress(name, 1, 1)
-        if not beyond_noise(*self._gains(now, worth)):
-            best, worth = current, now
+        if not beyond_noise(*self._gains(measured_now, worth)):
+            best, worth = current, measured_now
         self.trials += [replace(row, taken=row.settings == best) for row in rows]
         return best, worth
 
@@ -524,7 +523,7 @@ class Search:
     def _fitted(
         self, name: str, settings: Settings, ranking: bool = False
     ) -> tuple[Settings, Measurement]:
-        """The settings, with as many passages as cost what the first settings' cost."""
+        """Return the settings with the number of passages that costs as much as the first ones."""
         measured = self._measured(settings, ranking)
         share = measured.mean_tokens / max(self._tokens, 1.0)
         if name != RESIZING or _REFIT <= share <= MOST_TOKENS or not share:
@@ -533,23 +532,23 @@ class Search:
         return fitted, self._measured(fitted, ranking)
 
     def _measured(self, settings: Settings, ranking: bool = False) -> Measurement:
-        # ranking candidates by retrieval alone is no trial of the objective
+        # ranking candidates by retrieval alone does not measure the objective
         self.used += not ranking
-        answered = self.objective not in OF_RETRIEVAL and not ranking
-        return self.measure(settings, self.questions, answered)
+        with_answers = self.objective not in OF_RETRIEVAL and not ranking
+        return self.measure(settings, self.questions, with_answers)
 
     def _allowed(self, measured: Measurement) -> bool:
         return measured.mean_tokens <= MOST_TOKENS * self._tokens
 
     def _gains(self, before: Measurement, after: Measurement) -> tuple[list[float], list[int]]:
-        own, other = before.scores[self.objective], after.scores[self.objective]
-        return paired(own, other, self.groups)
+        own, theirs = before.scores[self.objective], after.scores[self.objective]
+        return paired(own, theirs, self.groups)
 
 
 TUNED_SHARE = 0.6
-"""The rest reports, as in Sultania et al."""
+"""The other questions are for the report, as in Sultania et al."""
 SAME_QUESTION, SAME_ANSWER, ALIKE = 0.8, 0.9, 0.4
-"""Shares of common words: of two questions; of two answers, where the questions are alike."""
+"""Minimum shares of common words: of two questions, and of two answers to similar ones."""
 
 
 def tune(
@@ -568,20 +567,21 @@ def tune(
 
     Args:
         gold: The questions.
-        base: The settings to start from, which stay unless something gains more than noise.
-        connection: Where models are reached.
-        objective: What is raised.
-        most: How many settings may be measured by the objective.
-        seconds: After how long no further one is begun; what is found then depends on the machine.
-        seed: Of the split, and of the candidates left out where there are too many.
-        chunking: Whether the corpus can be cut anew; an index cannot.
-        progress: Told how far each coordinate is.
+        base: The settings to start from. They stay unless something gains more than noise.
+        connection: The address and key of models.
+        objective: The objective to raise.
+        most: The maximum number of settings to measure by the objective.
+        seconds: The time after which no further settings are tried. The result then depends on the
+            machine.
+        seed: The seed of the split, and of the candidates left out if there are too many.
+        chunking: Whether the corpus can be cut again. An index cannot.
+        progress: Called with the progress of each coordinate.
 
     Returns:
-        The report as JSON: the ``settings`` that it changed, how many questions tuned and how many
-        are reported on, the ``trials``, why it ``stopped`` before its end. Of each objective on the
-        ``held_out`` questions ``before``, ``after`` and the mean ``gain``, figures whose intervals
-        are over groups of near-duplicates.
+        The report as JSON: the ``settings`` that it changed, the numbers of questions for tuning
+        and for the report, the ``trials``, and why it ``stopped`` early. For each objective on the
+        ``held_out`` questions it has ``before``, ``after`` and the mean ``gain``, figures whose
+        intervals are over groups of near-duplicates.
 
     Raises:
         InputError: The questions cannot be split or scored by the objective.
@@ -602,16 +602,16 @@ def tune(
         lambda: time.monotonic() > ends,
         progress,
     )
-    found = search.run(base)
+    tuned = search.run(base)
     late, spent = search.out_of_time(), search.spent
-    answered = objective not in OF_RETRIEVAL or base.model.name is None
-    before = after = measurer.measure(base, unseen, answered, "held out, before")
-    if found != base:
-        after = measurer.measure(found, unseen, answered, "held out, after")
+    with_answers = objective not in OF_RETRIEVAL or base.model.name is None
+    before = after = measurer.measure(base, unseen, with_answers, "held out, before")
+    if tuned != base:
+        after = measurer.measure(tuned, unseen, with_answers, "held out, after")
     groups = [group_of[question.id] for question in unseen]
     report: dict[str, Any] = {
         "objective": objective,
-        "settings": found.differing(base),
+        "settings": tuned.differing(base),
         "tuning_questions": len(tuning),
         "held_out_questions": len(unseen),
         "context_tokens_before": before.mean_tokens,
@@ -644,22 +644,25 @@ def _held_out(
     p = paired_randomisation(after, before, groups)
     gain["p"] = rounded(p) if is_resolved(p) else None
     parts = {"before": before, "after": after}
-    found = {part: of_estimate(clustered_estimate(one, groups)) for part, one in parts.items()}
-    return {**found, "gain": gain}
+    by_part = {
+        part: of_estimate(clustered_estimate(values, groups)) for part, values in parts.items()
+    }
+    return {**by_part, "gain": gain}
 
 
 def split(
     gold: Sequence[Case], group_of: dict[str, int], seed: int
 ) -> tuple[list[Case], list[Case]]:
-    """Deal whole groups to two parts, so that each question type is shared out evenly.
+    """Assign whole groups to two parts, with each question type shared evenly.
 
     Args:
         gold: The questions.
         group_of: The group of each, by its id.
-        seed: Decides which groups go where.
+        seed: Assigns the groups.
 
     Returns:
-        Those that tune, about ``TUNED_SHARE``, and those that report, in the order of ``gold``.
+        The questions for tuning, about ``TUNED_SHARE``, and those for the report, in the order of
+        ``gold``.
 
     Raises:
         InputError: One of the parts would be empty.
@@ -670,14 +673,16 @@ def split(
     order = sorted(members)
     random.Random(seed).shuffle(order)  # noqa: S311 - a split is no secret
     order.sort(key=lambda group: -len(members[group]))
-    wanted = Counter(question.question_type for question in gold)
-    taken: Counter[str] = Counter()
+    totals = Counter(question.question_type for question in gold)
+    assigned: Counter[str] = Counter()
     tuning: set[int] = set()
     for group in order:
         types = Counter(question.question_type for question in members[group])
-        missing = sum(n * (TUNED_SHARE * wanted[name] - taken[name]) for name, n in types.items())
+        missing = sum(
+            n * (TUNED_SHARE * totals[name] - assigned[name]) for name, n in types.items()
+        )
         if 2 * missing >= sum(n * n for n in types.values()):
-            taken += types
+            assigned += types
             tuning.add(group)
     if not tuning or len(tuning) == len(members):
         raise InputError(
@@ -697,7 +702,7 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     """
     import networkx as nx
 
-    asked = [frozenset(words(question.whole_question)) for question in gold]
+    word_sets = [frozenset(words(question.whole_question)) for question in gold]
     answers = [
         frozenset() if question.out_of_scope else frozenset(words(question.reference_answer or ""))
         for question in gold
@@ -705,7 +710,7 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     together = nx.Graph()
     together.add_nodes_from(range(len(gold)))
     for i, j in combinations(range(len(gold)), 2):
-        alike = _common(asked[i], asked[j])
+        alike = _common(word_sets[i], word_sets[j])
         if alike >= SAME_QUESTION or (
             alike >= ALIKE and _common(answers[i], answers[j]) >= SAME_ANSWER
         ):
@@ -714,17 +719,17 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     return {gold[place].id: min(places) for places in groups for place in places}
 
 
-def _common(one: frozenset[str], other: frozenset[str]) -> float:
-    """The Jaccard index; 0 where there are no words."""
-    return len(one & other) / len(one | other) if one and other else 0.0
+def _common(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the Jaccard index, or 0 if there are no words."""
+    return len(first & second) / len(first | second) if first and second else 0.0
 
 
 def as_table(report: dict[str, Any]) -> str:
     """Return the held-out part as a Markdown table, without objectives that have no score."""
     lines: list[list[Value]] = [
-        [name, one["before"], one["after"], one["gain"]]
-        for name, one in report["held_out"].items()
-        if one["before"]["n"]
+        [name, estimate["before"], estimate["after"], estimate["gain"]]
+        for name, estimate in report["held_out"].items()
+        if estimate["before"]["n"]
     ]
     before, after = (report[f"context_tokens_{when}"] for when in ("before", "after"))
     lines.append(["tokens of context", f"{before:.0f}", f"{after:.0f}", f"{after - before:+.0f}"])

@@ -194,5 +194,5 @@ def test_nothing_to_compare() -> None:
         compare(a, b)
     with pytest.raises(InputError, match="no variant 'w'"):
         compare(a, b, "w")
-    with pytest.raises(InputError, match="no variant of one name"):
+    with pytest.raises(InputError, match="no variant of the same name"):
         compare([*a, *run_of({"q1": 0.1}, "y")], run_of({"q1": 0.1}, "z"))

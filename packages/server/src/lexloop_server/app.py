@@ -62,9 +62,9 @@ def create_app(
     """Make the application of a server.
 
     Args:
-        server: The operator's settings; None for the sample, and for this machine alone.
-        settings: Those that questions are answered with; None for the defaults.
-        connection: Where models are reached.
+        server: The operator's settings, or None to serve the sample on this machine only.
+        settings: The settings for answering questions, or None for the defaults.
+        connection: The connection to models.
 
     Raises:
         LexloopError: The model cannot be used.
@@ -84,7 +84,7 @@ def create_app(
     )
     app.state.serving = parts
     errors.install(app)
-    # where there are no people, all that is asked is one person's
+    # without people, every question belongs to the same person
     places = shares(server.limits.requests_at_once if server.with_people else None)
     app.add_middleware(
         Guard,
@@ -134,10 +134,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _tidy(parts: Serving) -> None:
-    """Do now and then what takes some milliseconds of one thread.
+    """Do maintenance that takes a few milliseconds of one thread.
 
-    Unused memory is given back, what a full disk kept from being indexed is tried again, and
-    indexes that are others by now are let go of. Once a day what is kept for too long goes.
+    This returns unused memory, retries indexing that a full disk prevented, and closes indexes that
+    were replaced. Once a day, it deletes what exceeds its retention time.
     """
     settled = -_DAY_S
     while True:
@@ -152,9 +152,9 @@ async def _tidy(parts: Serving) -> None:
 
 
 def config_of(app: FastAPI) -> uvicorn.Config:
-    """Return how an application is run: nothing of a request in a log.
+    """Return how to run the application, without logging requests.
 
-    A proxy's headers are read by the middleware alone, where the settings trust its address.
+    Only the middleware reads a proxy's headers, and only if the settings trust its address.
     """
     return uvicorn.Config(
         app,

@@ -1,4 +1,4 @@
-"""``/api/ask``, what a page has to know before it asks, and the conversations that come of it."""
+"""Routes of questions, of what a page needs to know before asking, and of conversations."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -36,21 +36,21 @@ _EVENTS: dict[str, Any] = {
 """The answer as events: ``begin``, ``step`` and ``token``, then ``answer`` or ``error``."""
 _MOST_EXPORTED = 1000
 _TRIED, _SUGGESTED = 8, 4
-"""The most questions that are tried after an answer, and the most that are offered."""
+"""Maximum number of questions tried after an answer, and of questions offered."""
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(Format)}}
 }
 
 
 class Health(BaseModel):
-    """That the server runs."""
+    """The health of the server."""
 
     status: str
     version: str
 
 
 class Me(BaseModel):
-    """Who asks, and where their text goes."""
+    """The current person, and the hosts that receive their text."""
 
     name: str
     role: Role
@@ -70,13 +70,13 @@ class Key(BaseModel):
 
 @router.get("/health", responses=documented())
 async def health() -> Health:
-    """Say that the server runs."""
+    """Return the server's health and version."""
     return Health(status="ok", version=version("lexloop"))
 
 
 @router.get("/me", responses=documented())
 async def me(person: Asker, served: Served) -> Me:
-    """Say who asks, and where their text goes."""
+    """Return who you are, and which hosts receive your text."""
     return Me(
         name=person.name,
         role=person.role,
@@ -89,14 +89,14 @@ async def me(person: Asker, served: Served) -> Me:
 
 @router.post("/session", responses=documented(), status_code=204)
 def open_session(given: Key, request: Request, served: Served) -> Response:
-    """Open a session of the page, which a cookie names."""
-    made = Response(status_code=204)
+    """Open a session of the page, identified by a cookie."""
+    response = Response(status_code=204)
     try:
         token = served.people.open_session(given.key)
     except UnknownPerson:
         served.audit.warn(WRONG_KEY, address_of(request.scope))
         raise
-    made.set_cookie(
+    response.set_cookie(
         COOKIE,
         token,
         max_age=int(served.settings.session_hours * 3600),
@@ -104,21 +104,21 @@ def open_session(given: Key, request: Request, served: Served) -> Response:
         samesite="strict",
         secure=_is_https(request),
     )
-    return made
+    return response
 
 
 @router.delete("/session", responses=documented(), status_code=204)
 def end_session(request: Request, served: Served) -> Response:
     """End the session."""
     served.people.end_session(request.cookies.get(COOKIE, ""))
-    made = Response(status_code=204)
-    made.delete_cookie(COOKIE, httponly=True, samesite="strict")
-    return made
+    response = Response(status_code=204)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return response
 
 
 @router.get("/settings", responses=documented())
 async def settings(person: Asker, served: Served) -> dict[Literal["schema"], dict[str, Any]]:
-    """List what a question may set: a JSON Schema for each setting, by its flat name."""
+    """Return a JSON Schema for each setting that a question may change, by its flat name."""
     return {"schema": choices(served.engine.settings)}
 
 
@@ -133,7 +133,7 @@ async def settings(person: Asker, served: Served) -> dict[Literal["schema"], dic
 async def ask(
     asked: AskRequest, request: Request, person: Asker, served: Served
 ) -> Translated | EventSourceResponse:
-    """Answer a question: as one JSON object, or as events where ``Accept`` asks for a stream."""
+    """Answer a question as one JSON object, or as events if ``Accept`` asks for a stream."""
     if _STREAM in request.headers.get("accept", ""):
         events = served.asking.events(person, asked)
         first = await anext(events)
@@ -165,7 +165,7 @@ def _is_https(request: Request) -> bool:
 
 
 class ThreadRecord(BaseModel):
-    """What is told of a conversation."""
+    """A conversation, without its answers."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -177,19 +177,19 @@ class ThreadRecord(BaseModel):
 
 
 class Threads(BaseModel):
-    """Conversations, the one used last first."""
+    """Conversations, most recently used first."""
 
     threads: list[ThreadRecord]
 
 
 class ThreadWithTurns(ThreadRecord):
-    """A conversation with answers of it, the oldest first."""
+    """A conversation with some of its answers, oldest first."""
 
     turns: list[Answer]
 
 
 class Title(BaseModel):
-    """What a conversation is called."""
+    """The title of a conversation."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -197,7 +197,7 @@ class Title(BaseModel):
 
 
 class Rating(BaseModel):
-    """A thumb for an answer, and why."""
+    """A thumbs up or down for an answer, with a reason."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -212,7 +212,7 @@ def threads(
     before: Annotated[str, Query(max_length=100)] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Threads:
-    """List your conversations; `before` goes on after one of them."""
+    """List your conversations. `before` continues after one of them."""
     return Threads.model_validate({"threads": served.store.threads(person.name, before, limit)})
 
 
@@ -228,16 +228,16 @@ def thread(
     before: Annotated[str, Query(max_length=100)] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Translated:
-    """Return a conversation's last answers; `before` those before one of them."""
-    found = served.asking.readable(person, id)
+    """Return a conversation's last answers, or those before one of them with `before`."""
+    conversation = served.asking.readable(person, id)
     turns = served.store.turns(person.name, id, before, limit)
     # as they were kept, without a check of every number in them
-    return Translated({**ThreadRecord.model_validate(found).model_dump(), "turns": turns})
+    return Translated({**ThreadRecord.model_validate(conversation).model_dump(), "turns": turns})
 
 
 @router.patch("/threads/{id}", responses=documented(404))
 def rename(id: Id, named: Title, person: Asker, served: Served) -> ThreadRecord:
-    """Give a conversation another title."""
+    """Rename a conversation."""
     return ThreadRecord.model_validate(served.store.rename(person.name, id, named.title))
 
 
@@ -249,7 +249,7 @@ def delete(id: Id, person: Asker, served: Served) -> Response:
 
 
 class ExportAs(LaidOut):
-    """How a file of answers is made."""
+    """Format and layout of a file of answers."""
 
     format: Format
 
@@ -266,12 +266,14 @@ async def export_thread(
     person: Asker,
     served: Served,
 ) -> Response:
-    """Return a conversation as a file, with a footnote for every source."""
+    """Export a conversation as a file with a footnote for every source."""
 
     def work() -> Response:
-        found = served.asking.readable(person, id)
+        conversation = served.asking.readable(person, id)
         turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
-        return _file(turns[-_MOST_EXPORTED:], wanted, found.title, len(turns) > _MOST_EXPORTED)
+        return _file(
+            turns[-_MOST_EXPORTED:], wanted, conversation.title, len(turns) > _MOST_EXPORTED
+        )
 
     return await in_turn(request, served, person, work)
 
@@ -284,21 +286,21 @@ async def export_thread(
 def export_answer(
     id: Id, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
 ) -> Response:
-    """Return an answer as a file, with a footnote for every source."""
+    """Export an answer as a file with a footnote for every source."""
     kept_in, answer = served.store.answer(person.name, id)
     served.asking.readable(person, kept_in.id)
     return _file([answer], wanted, "")
 
 
 class NextQuestions(BaseModel):
-    """Questions that go on from an answer."""
+    """Follow-up questions to an answer."""
 
     questions: list[str]
 
 
 @router.get("/answers/{id}/next", responses=documented(404))
 async def questions_next(id: Id, request: Request, person: Asker, served: Served) -> NextQuestions:
-    """Return a few questions that go on from an answer, and pass, of what it cites first."""
+    """Return a few follow-up questions that pass the checks, about the first cited document."""
     return await in_turn(request, served, person, partial(_next, id, person, served))
 
 
@@ -312,10 +314,12 @@ def _next(id: str, person: Person, served: Serving) -> NextQuestions:
         return NextQuestions(questions=[])
     first = cited[0]["collection"]
     view = served.collections.view(person, first)
-    same = [one for one in cited if one["collection"] == first]
+    same = [citation for citation in cited if citation["collection"] == first]
     tried = islice(next_questions(view, answer["question"], same), _TRIED)
     settings = served.collections.settings(person, first)
-    passed = (one for one in tried if cited_if_passed(served.engine.graph(), settings, one))
+    passed = (
+        question for question in tried if cited_if_passed(served.engine.graph(), settings, question)
+    )
     return NextQuestions(questions=[*islice(passed, _SUGGESTED)])
 
 
@@ -325,7 +329,7 @@ def _next(id: str, person: Person, served: Serving) -> NextQuestions:
     responses=documented(404),
 )
 def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
-    """Keep what you think of an answer; `lexloop feedback` shows it."""
+    """Store your opinion of an answer. `lexloop feedback` shows it."""
     from lexloop.apps.feedback import FeedbackStore, feedback_file, opinion_on
 
     kept_in, answer = served.store.answer(person.name, id)
@@ -337,11 +341,11 @@ def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
 
 
 def _file(
-    answers: list[dict[str, Any]], wanted: ExportAs, title: str, cut: bool = False
+    answers: list[dict[str, Any]], export: ExportAs, title: str, cut: bool = False
 ) -> Response:
-    named = (wanted.re if wanted.memo else "") or title or answers[0]["question"]
+    subject = (export.re if export.memo else "") or title or answers[0]["question"]
     return Response(
-        exported(answers, wanted.format, title, cut, wanted.layout),
-        media_type=MEDIA_TYPES[wanted.format],
-        headers={"Content-Disposition": disposition(named, wanted.format)},
+        exported(answers, export.format, title, cut, export.layout),
+        media_type=MEDIA_TYPES[export.format],
+        headers={"Content-Disposition": disposition(subject, export.format)},
     )

@@ -1,4 +1,4 @@
-"""Questions and searches of people: who may ask what, in which order, and what is kept of it."""
+"""Questions and searches of people: what they may ask, in which order, and what is stored."""
 
 import asyncio
 import logging
@@ -57,7 +57,7 @@ Event = tuple[str, dict[str, Any]]
 
 
 class AskRequest(BaseModel):
-    """A question, and what it is asked of."""
+    """A question, with the collections and documents to ask."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -84,11 +84,11 @@ class AskRequest(BaseModel):
     documents: list[DocumentName] = Field(
         default=[],
         max_length=MOST_DOCUMENTS,
-        description="The only documents that are asked, by name or the end of it; none for all.",
+        description="Ask only these documents, by name or the end of it. Empty for all.",
     )
     passage: tuple[Place, Place] | None = Field(
         default=None,
-        description="The only passage of the one document that is asked: where it begins and ends "
+        description="Start and end of the only passage of the one document that is asked, "
         "in code points. It is widened to whole sentences.",
     )
     settings: GivenSettings = {}
@@ -100,10 +100,10 @@ def _new_id() -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """One question: what is asked of which collections, and the state that its steps leave.
+    """One question: its text, the settings for each collection, and the state its steps leave.
 
-    ``settings`` are those that each collection is asked with, ``unready`` says why others cannot be
-    asked now. The thread ``begins`` with the question or goes on with it, where it is ``kept``.
+    ``unready`` says why other collections cannot be asked. ``begins`` tells whether the question
+    begins its thread, and ``kept`` whether the thread is stored.
     """
 
     person: Person
@@ -121,20 +121,20 @@ class Run:
 
     @property
     def first(self) -> "Settings":
-        """The settings for the first collection, for what is the same for all."""
+        """The settings of the first collection, for settings that all collections share."""
         return next(iter(self.settings.values()))
 
     @property
     def by_a_model(self) -> bool:
         """True if a model does a part of the answer that the embedded code could do."""
         chosen = self.first.flat()
-        asked = any(chosen[name] not in (one, "none") for name, one in EMBEDDED_ALONE.items())
-        return asked and self.first.model.name is not None and self.first.retrieval.source != "none"
+        asks = any(chosen[name] not in (plain, "none") for name, plain in EMBEDDED_ALONE.items())
+        return asks and self.first.model.name is not None and self.first.retrieval.source != "none"
 
     def stepped(
         self, place: Sequence[str], node: str, update: Mapping[str, Any]
     ) -> dict[str, Any] | None:
-        """Take what a node wrote.
+        """Apply a node's update.
 
         Args:
             place: The namespace of the graph within which the node ran; empty for the outermost.
@@ -145,7 +145,7 @@ class Run:
             The event for this step, or None if there is nothing to report.
         """
         if not place:
-            self.state.update({name: one for name, one in update.items() if name != "found"})
+            self.state.update({name: value for name, value in update.items() if name != "found"})
         if update.get("found"):
             return None  # its steps were told
         collection = self._collection(place)
@@ -163,7 +163,7 @@ class Run:
         return step
 
     def token(self, place: Sequence[str], event: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is told of a piece of the answer."""
+        """Return the event for a piece of the answer."""
         return {
             "collection": self._collection(place),
             "text": str(event.get("token", "")),
@@ -184,16 +184,16 @@ class Run:
         collections: list[str] = self.state.get("collections", list(self.settings))
         if len(self.settings) == 1:
             record = of_collection(record, *self.settings)
-        made = dated(
+        answer = dated(
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
-        only = dict.fromkeys(chain(*(one.access.only for one in self.settings.values())))
-        told = {
+        only = dict.fromkeys(chain(*(settings.access.only for settings in self.settings.values())))
+        details = {
             "only": [*only],
             "corpus": ", ".join(collections),
             "model": shown(self.first.model.name),
         }
-        return {**made, **told, "steps": self.told}
+        return {**answer, **details, "steps": self.told}
 
 
 @dataclass
@@ -201,8 +201,8 @@ class Asking:
     """Runs questions for people, and finds passages for them.
 
     Args:
-        engine: The graph.
-        collections: Know who may ask what.
+        engine: Runs the graph.
+        collections: The collections, each with who may ask it.
         hosts: The hosts that receive text of questions and passages.
         store: Keeps threads.
         rates: Counts each person's questions and searches.
@@ -241,7 +241,7 @@ class Asking:
     ) -> AsyncGenerator[Event, None]:
         """Yield ``begin``, then steps and tokens as they come, then the answer.
 
-        If the caller keeps the conversation and gives its ``history``, nothing is kept here.
+        If the caller passes the ``history`` of a conversation, nothing is stored here.
 
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
@@ -275,14 +275,14 @@ class Asking:
         """Return a run, checked to be one that may be begun."""
         operators = self.engine.settings
         checked_question(request.question, operators.max_question_chars)
-        wanted = chosen(operators, request.settings)
+        changes = chosen(operators, request.settings)
         if request.as_of is not None:
-            wanted["access.as_of"] = request.as_of
+            changes["access.as_of"] = request.as_of
         if request.documents or request.passage:
             selection = {"only": tuple(request.documents), "passage": request.passage}
-            wanted |= {f"access.{name}": value for name, value in selection.items()}
+            changes |= {f"access.{name}": value for name, value in selection.items()}
         names, unready = self._ready(person, request.collections)
-        settings = {name: self.collections.settings(person, name, **wanted) for name in names}
+        settings = {name: self.collections.settings(person, name, **changes) for name in names}
         if request.documents:
             from lexloop.graph.selecting import selected
 
@@ -290,16 +290,18 @@ class Asking:
                 settings = selected(settings, self.engine.resources)
         if (thread := request.thread) is not None:
             self.readable(person, thread)
-        asked, begins = typed(request.question), thread is None
-        run = Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
-        self.audit.note(person.name, "ask", asked, id=run.id, collections=[*settings])
+        text, begins = typed(request.question), thread is None
+        run = Run(person, text, settings, unready, thread or _new_id(), begins, kept)
+        self.audit.note(person.name, "ask", text, id=run.id, collections=[*settings])
         return run
 
     def _ready(
-        self, person: Person, wanted: Sequence[str] | None
+        self, person: Person, requested: Sequence[str] | None
     ) -> tuple[list[str], dict[str, str]]:
         """Return the collections that can be asked now, and why others cannot."""
-        names = self.collections.names(person) if wanted is None else list(dict.fromkeys(wanted))
+        names = (
+            self.collections.names(person) if requested is None else list(dict.fromkeys(requested))
+        )
         if not names:
             raise NotFoundError("There is no collection to ask.", "Name one, or make one.")
         unready = self.collections.unready(person, names) if len(names) > 1 else {}
@@ -313,25 +315,25 @@ class Asking:
         """Return the collections that a person may search now, and why others cannot be.
 
         Raises:
-            LexloopError: There is none, or they search too often.
+            LexloopError: There are no such collections, or the person searches too often.
         """
         self.rates.count("questions", person.name)
         return self._ready(person, wanted)
 
     def turns_with(self, person: Person, asked: "Asked") -> "list[tuple[SaidTurn, list[Excerpt]]]":
-        """Return what a person asked and was answered that holds what is sought, the last first.
+        """Return a person's questions and answers that match a search, latest first, with excerpts.
 
-        Each stands with its excerpts. What they may read no more is left out.
+        Those that they may no longer read are left out.
         """
         self.rates.count("questions", person.name)
         from lexloop_workbench.search import excerpts
 
         may: dict[str, bool] = {}
-        said = ((one, excerpts(one.text, asked)) for one in self.store.said(person.name))
-        for turn, _ in (found := [one for one in said if one[1]]):
+        turns = ((turn, excerpts(turn.text, asked)) for turn in self.store.said(person.name))
+        for turn, _ in (matching := [pair for pair in turns if pair[1]]):
             if turn.thread not in may:
                 may[turn.thread] = self._is_readable(person, turn.thread)
-        return [one for one in found if may[one[0].thread]]
+        return [pair for pair in matching if may[pair[0].thread]]
 
     def _is_readable(self, person: Person, id: str) -> bool:
         try:
@@ -344,9 +346,9 @@ class Asking:
         """Return a thread whose answers a person may still read.
 
         Raises:
-            NotFoundError: They have none of that id.
+            NotFoundError: They have no thread with that id.
             SettingsError: It was answered with access tags that they no longer have.
-            AccessError: It quotes a collection that is closed to them by now.
+            AccessError: It quotes a collection that they may no longer see.
         """
         thread = self.store.thread(person.name, id)
         tags_of_thread(thread.tags, person.tags)
@@ -359,10 +361,10 @@ class Asking:
 
     @asynccontextmanager
     async def _turn(self, run: Run) -> AsyncIterator[None]:
-        """Hold a thread alone, so that its questions are answered one after the other.
+        """Lock a thread, so that its questions are answered one after the other.
 
         Raises:
-            ThreadBusy: Others held it for as long as one question may take.
+            ThreadBusy: It was locked for as long as one question may take.
         """
         lock = self._turns.setdefault(run.thread, asyncio.Lock())
         patience_s = run.first.deadline_s
@@ -404,7 +406,7 @@ class Asking:
                         yield "step", step
 
     def _ended(self, run: Run) -> dict[str, Any]:
-        """Return the answer's record, once it is kept.
+        """Return the answer's record after storing it.
 
         Raises:
             AuditError: The audit log cannot be written; nobody gets the answer.
@@ -424,7 +426,7 @@ class Asking:
             if self.store.keep(run.person.name, record, run.person.tags, run.begins, allowed):
                 return ""
         except DataError as error:
-            if error.what != self._unkept:  # the same once: every record says it, too
+            if error.what != self._unkept:  # only once: every record says it as well
                 _log.error("Answers are not kept: %s", error)
                 self._unkept = error.what
             return "It cannot be written; the server's log says why."
@@ -435,8 +437,8 @@ class Asking:
     ) -> list[dict[str, Any]]:
         """Return the passages that answers would be written from, with their collections.
 
-        Those of one collection stay in their order, the best first. Scores depend on how rare the
-        words are in a collection, so of several the one whose next passage is closest goes first.
+        Passages of one collection stay in order, best first. Scores depend on how rare words are in
+        a collection, so collections are merged by whichever has the closest next passage.
 
         Raises:
             LexloopError: There is no such collection for the person, or it cannot be searched.
@@ -445,10 +447,10 @@ class Asking:
         self.rates.count("questions", person.name)
         with self.streams.one():
             async with self.queue.turn(person.name):
-                found = {name: await self._found(query, own) for name, own in chosen.items()}
+                passages_of = {name: await self._found(query, own) for name, own in chosen.items()}
         lists = [
             [{"collection": name, **passage} for passage in passages]
-            for name, passages in found.items()
+            for name, passages in passages_of.items()
         ]
         documents = found_documents(chain.from_iterable(lists))
         note = partial(self.audit.note, person.name, "search", query, collections=[*names])
@@ -461,11 +463,11 @@ class Asking:
         """Return a document's collection, and its profile with questions that it answers.
 
         Args:
-            person: Who wants it; it counts as a question of theirs.
-            meant: Gives the collection, the view and the document.
+            person: The person. It counts as one of their questions.
+            meant: Returns the collection, the view and the document.
 
         Raises:
-            LexloopError: There is no such document for the person, or it cannot be read.
+            LexloopError: The person has no such document, or it cannot be read.
         """
         from lexloop_workbench.describing import described
 
@@ -498,17 +500,17 @@ class Asking:
         with opening():
             async with aclosing(cast("AsyncGenerator[Any, None]", streamed)) as steps:
                 async for step in steps:
-                    if found := step.get(LAST_OF_RETRIEVAL):
-                        return list(found["passages"])
+                    if update := step.get(LAST_OF_RETRIEVAL):
+                        return list(update["passages"])
         return []
 
 
 def found_documents(sources: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the documents of sources, by collection."""
-    found: dict[str, set[str]] = {}
-    for one in sources:
-        found.setdefault(one.get("collection", ""), set()).add(one["document"])
-    return {collection: sorted(documents) for collection, documents in sorted(found.items())}
+    by_collection: dict[str, set[str]] = {}
+    for source in sources:
+        by_collection.setdefault(source.get("collection", ""), set()).add(source["document"])
+    return {name: sorted(documents) for name, documents in sorted(by_collection.items())}
 
 
 def _farness(passage: Mapping[str, Any]) -> float:
@@ -518,7 +520,7 @@ def _farness(passage: Mapping[str, Any]) -> float:
 
 
 def shown(model: str | None) -> str | None:
-    """Return a model's name as people are told it: of a folder on this machine the last part."""
+    """Return a model's name for display. For a local folder, this is its last part."""
     if model is None:
         return None
     from lexloop.models.provider import LOCAL
@@ -528,7 +530,7 @@ def shown(model: str | None) -> str | None:
 
 
 def _left_out(collection: str, reason: str) -> Degradation:
-    """Return what is told of a collection that could not be asked."""
+    """Return the degradation that reports a collection which could not be asked."""
     return {
         "node": "index",
         "wanted": collection,
@@ -559,13 +561,13 @@ _TOLD: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
         name: update["advice"][name] for name in ("strategy", "guidance", "question")
     },
 }
-"""What is told of what each node wrote."""
+"""The function that describes each node's update."""
 
 
 def _told_of(node: str, update: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a reader may like to know of a node that wrote ``update``."""
-    told = _TOLD.get(node)
+    """Return details of a node's update for readers."""
+    describe = _TOLD.get(node)
     try:
-        return told(update) if told else {}
+        return describe(update) if describe else {}
     except (KeyError, IndexError, TypeError):
         return {}  # the node ended the question early, and wrote less than it does

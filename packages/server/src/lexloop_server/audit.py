@@ -49,14 +49,14 @@ _KEY = "key"
 _KEY_BYTES = 32
 _PATIENCE_S, _LOOK_S = 10.0, 0.005
 _MOST_WARNINGS, _WITHIN_S = 60, 60.0
-"""Strangers cause no more lines than these, so that they cannot fill the disk."""
+"""Limit on lines caused by strangers, so that they cannot fill the disk."""
 _RESTORED = "head was restored"
 """Logged if the head did not state a last line, but something else did."""
 _MB = 1 << 20
 _ENDINGS = frozenset(
     {"answer", "delete", "remove", "take back", "withdraw link", "delete table", "stop table"}
 )
-"""What ends something, or takes it back, may still be done by whoever has spent their share."""
+"""Actions that end or undo something, allowed even after a person's share is spent."""
 _MORE_FOR_ENDINGS = 1.1
 
 
@@ -121,7 +121,7 @@ class AuditLog:
         self._last: Head | None = None
         self._warned, self._until, self._untold = 0, 0.0, 0
         if folder is not None:
-            with suppress(OSError):  # who writes is told
+            with suppress(OSError):  # writers get the error
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 if not files(folder):
                     self._state_nothing(folder)
@@ -138,8 +138,8 @@ class AuditLog:
         try:
             with self._lock, self._held(self.folder) as handle:
                 self._shares.check(who, did)
-                said = {} if question is None else self._question(self.folder, question)
-                size = self._append(self.folder, handle, {"did": did, "who": who, **said, **told})
+                asked = {} if question is None else self._question(self.folder, question)
+                size = self._append(self.folder, handle, {"did": did, "who": who, **asked, **told})
                 self._shares.spend(who, size)
         except OSError as error:
             raise AuditError(
@@ -169,7 +169,7 @@ class AuditLog:
             _log.error("%s", error)  # nothing was given, so nothing is withheld
 
     def anchor(self) -> str:
-        """Return an anchor of the last line, to be kept elsewhere, or "" if there is none.
+        """Return an anchor of the last line, to store elsewhere, or "" if there is none.
 
         Raises:
             DataError: It cannot be read.
@@ -183,7 +183,7 @@ class AuditLog:
         return f"{last.n}:{last.sha256}" if last and last.n else ""
 
     def _state_nothing(self, folder: Path) -> None:
-        """Write that a new log has no line. A log that states nothing has lost lines."""
+        """State that a new log is empty. A log without this statement has lost lines."""
         with self._held(folder) as handle, _witness(folder) as witness:
             if Head.read(handle) is None and Head.read(witness) is None:
                 _begin(folder, handle, Head())
@@ -191,7 +191,7 @@ class AuditLog:
 
     @contextmanager
     def _held(self, folder: Path) -> Iterator[int]:
-        """Hold the log alone, among all processes."""
+        """Lock the log against all other processes."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         until = time.monotonic() + _PATIENCE_S
         while (handle := try_lock(folder / HEAD)) is None:
@@ -204,13 +204,13 @@ class AuditLog:
             os.close(handle)
 
     def _question(self, folder: Path, text: str) -> dict[str, str]:
-        """Return what is logged of a question. The caller holds the lock."""
+        """Return what to log of a question. The caller holds the lock."""
         if not self._keyed:
             return {"question": text}
         file = folder / _KEY
         if not file.exists():
-            with replacing(file, 0o600) as made:
-                made.write(secrets.token_bytes(_KEY_BYTES))
+            with replacing(file, 0o600) as output:
+                output.write(secrets.token_bytes(_KEY_BYTES))
             sync(folder)
         hashed = hmac.new(file.read_bytes(), text.encode("utf-8", "surrogatepass"), hashlib.sha256)
         return {"question_hmac": hashed.hexdigest()}
@@ -229,19 +229,19 @@ class AuditLog:
     def _last_line(self, folder: Path, handle: int, witness: Head | None) -> tuple[Head, str]:
         """Return the last line that anything states, and what there is to tell of the head."""
         head = Head.read(handle)
-        known = [one for one in (head, witness, self._last) if one is not None]
-        last = max(known) if known else found_again(folder)
+        heads = [stated for stated in (head, witness, self._last) if stated is not None]
+        last = max(heads) if heads else found_again(folder)
         lost = ""
         if head is None:
             _begin(folder, handle, last)
             if last.n:
-                lost = _RESTORED if known else UNKNOWN_HEAD
+                lost = _RESTORED if heads else UNKNOWN_HEAD
         return caught_up(folder, last), lost
 
     def _written(
         self, folder: Path, handle: int, head: Head, entry: Mapping[str, Any]
     ) -> tuple[Head, int]:
-        """Write a line behind the last, and return what is the last then, and its bytes."""
+        """Append a line, and return the new head and the line's size."""
         line = _line(head, entry)
         if head.size and head.size + len(line) > self._most:
             head = head._replace(file=head.n + 1, size=0)
@@ -267,16 +267,16 @@ def _witness(folder: Path) -> Iterator[int]:
 def _line(head: Head, entry: Mapping[str, Any]) -> bytes:
     """Return the line behind the last, in ASCII: what others wrote steers no terminal by it."""
     at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    whole = {"n": head.n + 1, "at": at, **entry, "before": head.sha256}
-    said = json.dumps(whole, separators=(",", ":")).replace("\x7f", "\\u007f").encode("ascii")
-    return said[:-1] + OWN + hashlib.sha256(said).hexdigest().encode() + b'"}\n'
+    members = {"n": head.n + 1, "at": at, **entry, "before": head.sha256}
+    content = json.dumps(members, separators=(",", ":")).replace("\x7f", "\\u007f").encode("ascii")
+    return content[:-1] + OWN + hashlib.sha256(content).hexdigest().encode() + b'"}\n'
 
 
 def _write(file: Path, size: int, line: bytes) -> None:
-    """Write a line behind so many bytes of a file, all of it or nothing.
+    """Write a line after the first ``size`` bytes of a file, completely or not at all.
 
     Raises:
-        OSError: It cannot be written; nothing of it is there.
+        OSError: It cannot be written. The file is unchanged.
     """
     new = not file.exists()
     handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

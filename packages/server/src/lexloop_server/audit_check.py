@@ -56,7 +56,7 @@ class Verified:
 
     @property
     def anchor(self) -> str:
-        """What states the last line, to be kept elsewhere and given to a later check."""
+        """Statement of the last line, to store elsewhere and pass to a later check."""
         return f"{self.last}:{self.sha256}" if self.last else ""
 
     def record(self) -> dict[str, Any]:
@@ -77,13 +77,13 @@ class Anchor(NamedTuple):
         Raises:
             InputError: The text is not an anchor.
         """
-        found = _ANCHOR.fullmatch(text.strip())
-        if found is None:
+        match = _ANCHOR.fullmatch(text.strip())
+        if match is None:
             raise InputError(
                 f"{text[:100]!r} is not an anchor of an audit log.",
                 "Give N:SHA256, as an earlier check or the server's log has it.",
             )
-        return cls(int(found[1]), found[2])
+        return cls(int(match[1]), match[2])
 
 
 @dataclass
@@ -91,8 +91,8 @@ class _Check:
     """The chain as far as it was read.
 
     Args:
-        whole: Whether it has to begin with the first line.
-        stated: The hashes that a head, a witness or an anchor states of lines, by their numbers.
+            whole: Whether it must begin with the first line.
+            stated: The hashes that a head, a witness or an anchor states for lines, by line number.
     """
 
     whole: bool
@@ -111,18 +111,20 @@ class _Check:
             self.fault(file, place, "This is not a whole line of an audit log.")
             return
         if not self.count and not self.whole:
-            self.n, self.sha256 = line.n - 1, line.before  # what is before is elsewhere
+            self.n, self.sha256 = line.n - 1, line.before  # earlier lines are elsewhere
         self.count += 1
-        if not line.sound:  # nor is its number sure; what follows has to follow what it states
+        if (
+            not line.sound
+        ):  # its number is unsure as well, so later lines must follow what it states
             line = line._replace(n=self.n + 1, before=self.sha256)
             self.fault(file, place, f"Line {line.n} was changed: its SHA-256 is another.")
         elif self.stated.get(line.n, {line.own}) != {line.own}:
             self.fault(file, place, f"Line {line.n} is another than the one that was written.")
         self.first = self.first or line.n
         if line.n <= self.n:
-            known = "it was moved here" if line.n in self.missing else "it stands here again"
+            reason = "it was moved here" if line.n in self.missing else "it stands here again"
             self.missing.discard(line.n)
-            self.fault(file, place, f"Line {line.n} is out of order: {known}.")
+            self.fault(file, place, f"Line {line.n} is out of order: {reason}.")
             return
         if line.n > self.n + 1:
             self.missing.update(range(self.n + 1, min(line.n, self.n + 1 + _MOST_FAULTS)))
@@ -130,12 +132,12 @@ class _Check:
         elif line.before != self.sha256:
             self.fault(file, place, f"Line {line.n} does not follow line {self.n} as it stands.")
         if line.did == UNKNOWN_HEAD and line.sound:
-            what = "nothing stated the last line before it, so others may have been cut off"
-            self.fault(file, place, f"When line {line.n} was written {what}.")
+            cause = "nothing stated the last line before it, so others may have been cut off"
+            self.fault(file, place, f"When line {line.n} was written {cause}.")
         self.n, self.sha256 = line.n, line.own
 
     def fault(self, file: str, place: int, what: str) -> None:
-        """Note what is wrong; of very many the first."""
+        """Record a fault, up to a limit."""
         if len(self.faults) < _MOST_FAULTS:
             self.faults.append(Fault(file, place, what))
 
@@ -164,10 +166,10 @@ def verified(place: Path, expect: Anchor | None = None) -> Verified:
         name, number = place.name, 0
         for file in files(place) if whole else [place]:
             name, number = file.name, 0
-            for one in scanned(file):
-                number = one.number
-                if one.whole or head is None or check.n < head.n:
-                    check.take(name, one)  # else it is being written
+            for scanned_line in scanned(file):
+                number = scanned_line.number
+                if scanned_line.whole or head is None or check.n < head.n:
+                    check.take(name, scanned_line)  # otherwise it is still being written
     except OSError as error:
         raise unreadable(place, error) from error
     if whole and head is None:
@@ -177,14 +179,14 @@ def verified(place: Path, expect: Anchor | None = None) -> Verified:
         check.fault(name, number, f"{_said(check.n + 1, last)} at the end.")
     if expect is not None and 0 < expect.n < check.first:
         check.fault(name, 1, f"Line {expect.n}, which was expected, is not in it.")
-    found = Verified(check.count, check.first, check.n, check.sha256)
-    known = head is not None or witness is not None or expect is not None
-    return replace(found, end_stated=known, faults=tuple(check.faults))
+    result = Verified(check.count, check.first, check.n, check.sha256)
+    end_known = head is not None or witness is not None or expect is not None
+    return replace(result, end_stated=end_known, faults=tuple(check.faults))
 
 
 def _by_number(*stated: Head | Anchor | None) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
-    for one in stated:
-        if one is not None and one.n:
-            found.setdefault(one.n, set()).add(one.sha256)
-    return found
+    hashes: dict[int, set[str]] = {}
+    for line in stated:
+        if line is not None and line.n:
+            hashes.setdefault(line.n, set()).add(line.sha256)
+    return hashes

@@ -19,11 +19,11 @@ from lexloop.core.errors import DataError, InputError
 HEAD = "head"
 """The file, in the folder of a log, that states its last line."""
 BEGINNING = "0" * 64
-"""What the first line has for the hash of the one before."""
+"""Hash of the previous line that the first line has."""
 OWN = b',"sha256":"'
 """Stands before a line's own hash, which is its last member."""
 UNKNOWN_HEAD = "head was missing"
-"""What a line tells that was written when nothing stated the last one."""
+"""Member of a line that was written when nothing stated the previous one."""
 _SUFFIX = ".jsonl"
 _BLOCK, _START_BYTES = 1 << 16, 256
 _START = re.compile(rb'\{"n":([1-9]\d{0,17}),"at":"([^"\\]{1,64})"(?:,"did":"([^"\\]{0,100})")?')
@@ -56,7 +56,7 @@ class Head(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What a line says of its place in the chain.
+    """A line's place in the chain.
 
     Args:
         n: Its number.
@@ -96,7 +96,7 @@ class Scanned(NamedTuple):
 
 
 class _Reader:
-    """Takes a line in pieces; keeps both its ends, and the hash of what is between."""
+    """Reads a line in pieces, keeping both its ends and the hash of the middle."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -107,10 +107,10 @@ class _Reader:
         if len(self._start) < _START_BYTES:
             self._start = (self._start + piece)[:_START_BYTES]
         self.size += len(piece)
-        held = self._end + piece
-        kept = max(0, len(held) - _END_BYTES)
-        self._digest.update(held[:kept])
-        self._end = held[kept:]
+        buffer = self._end + piece
+        settled = max(0, len(buffer) - _END_BYTES)
+        self._digest.update(buffer[:settled])
+        self._end = buffer[settled:]
 
     def line(self) -> Line | None:
         start, end = _START.match(self._start), _END.fullmatch(self._end)
@@ -146,7 +146,7 @@ def _text(part: bytes) -> str:
 
 
 def start_of(piece: bytes) -> dict[str, Any]:
-    """Return what the first piece of a long line says of it: its number, when and what."""
+    """Return the number, time and action in the first piece of a long line."""
     start = _START.match(piece)
     if start is None:
         return {}
@@ -161,26 +161,26 @@ def file_of(folder: Path, first: int) -> Path:
 
 def files(folder: Path) -> list[Path]:
     """Return the files of a log, in order."""
-    found = (file for file in folder.glob(f"*{_SUFFIX}") if file.stem.isdecimal())
-    return sorted(found, key=lambda file: int(file.stem))
+    segments = (file for file in folder.glob(f"*{_SUFFIX}") if file.stem.isdecimal())
+    return sorted(segments, key=lambda file: int(file.stem))
 
 
 def witness_of(folder: Path) -> Path:
-    """Return the file beside the folder of a log that states its last line, too.
+    """Return the file beside a log's folder that also states its last line.
 
-    Who removes the folder, or puts an older copy in its place, does not remove what it said.
+    Somebody who removes the folder, or replaces it with an older copy, does not remove this file.
     """
     folder = folder.absolute()
     return folder.with_name(f"{folder.name}.{HEAD}")
 
 
 def caught_up(folder: Path, head: Head) -> Head:
-    """Return the last line that is there, even if a crash kept the head from stating it.
+    """Return the last line that exists, even if a crash kept the head from stating it.
 
-    What follows no line of the log stays where it is, to be found; half a line is removed.
+    Lines that do not follow the log stay, to be found by a check. Half a line is removed.
 
     Raises:
-        OSError: The files cannot be read, or half a line not be removed.
+        OSError: The files cannot be read, or half a line cannot be removed.
     """
     while True:
         file = file_of(folder, head.file)
@@ -190,12 +190,12 @@ def caught_up(folder: Path, head: Head) -> Head:
                 head = head._replace(file=head.n + 1, size=0)
                 continue
             return head._replace(size=size)
-        for one in scanned(file, head.size):
-            if not one.whole:
-                os.truncate(file, one.start)
-                size = one.start
-            elif one.line is not None and one.line.follows(head):
-                head = head._replace(n=one.line.n, sha256=one.line.own)
+        for scanned_line in scanned(file, head.size):
+            if not scanned_line.whole:
+                os.truncate(file, scanned_line.start)
+                size = scanned_line.start
+            elif scanned_line.line is not None and scanned_line.line.follows(head):
+                head = head._replace(n=scanned_line.line.n, sha256=scanned_line.line.own)
         head = head._replace(size=size)
 
 
@@ -207,16 +207,16 @@ def found_again(folder: Path) -> Head:
     """
     for file in reversed(files(folder)):
         last, size = None, file.stat().st_size
-        for one in scanned(file):
-            last = one.line or last
-            size = size if one.whole else one.start
+        for scanned_line in scanned(file):
+            last = scanned_line.line or last
+            size = size if scanned_line.whole else scanned_line.start
         if last is not None:
             return Head(last.n, last.own, int(file.stem), size)
     return Head()
 
 
 def stated(folder: Path) -> tuple[Head | None, Head | None]:
-    """Return what the head and the witness of a log state; None for one that states nothing."""
+    """Return the statements of a log's head and witness, each None if it states nothing."""
     with suppress(FileNotFoundError):
         handle = os.open(folder / HEAD, os.O_RDONLY)
         try:
@@ -238,16 +238,16 @@ def _read(file: Path) -> Head | None:
 
 
 def raw_lines(place: Path, since: str | None = None) -> Iterator[bytes]:
-    """Yield the lines of a log or of one file as they stand, in order; long ones in pieces.
+    """Yield the lines of a log or of one file unchanged and in order, long ones in pieces.
 
     Args:
         place: A folder or a file.
-        since: The first day or moment, in ISO 8601; of no zone it is in UTC. All lines from the
-            first that is no earlier are given, whatever the clock said later.
+        since: The first day or moment, in ISO 8601, and in UTC if it has no zone. All lines after
+            the first that is not earlier are included, even if the clock was set back.
 
     Raises:
-        InputError: ``since`` is no moment.
-        DataError: It cannot be read.
+        InputError: ``since`` is not a day or a moment.
+        DataError: The log cannot be read.
     """
     first = _moment(since)
     try:
@@ -258,19 +258,19 @@ def raw_lines(place: Path, since: str | None = None) -> Iterator[bytes]:
 
 
 def _pieces(file: Path, since: str) -> Generator[bytes, None, str]:
-    """Yield the lines of a file since a moment, each in pieces; what is no line is given, too.
+    """Yield the lines of a file since a moment, in pieces, including malformed ones.
 
     Returns:
-        The moment; empty once a line of it, or later, was given.
+        The moment, or empty after a line of it or later was yielded.
     """
     with file.open("rb") as opened:
-        begins, wanted = True, True
+        begins, included = True, True
         while piece := opened.readline(_BLOCK):
             if begins and since:
                 start = _START.match(piece)
-                wanted = start is None or _text(start[2]) >= since
-                since = "" if start is not None and wanted else since
-            if wanted:
+                included = start is None or _text(start[2]) >= since
+                since = "" if start is not None and included else since
+            if included:
                 yield piece
             begins = piece.endswith(b"\n")
     return since
@@ -280,13 +280,14 @@ def _moment(since: str | None) -> str:
     if since is None:
         return ""
     try:
-        found = datetime.fromisoformat(since)
-        found = found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC)
+        moment = datetime.fromisoformat(since)
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InputError(
-            f"{since[:100]!r} is no moment.", "Write it as 2026-01-31 or 2026-01-31T12:00:00Z."
+            f"{since[:100]!r} is not a day or a moment.",
+            "Write it as 2026-01-31 or 2026-01-31T12:00:00Z.",
         ) from error
-    return f"{found.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def unreadable(place: Path, error: OSError) -> DataError:

@@ -59,17 +59,17 @@ class ExampleBody(BaseModel):
 
 
 class TitledBody(BaseModel):
-    """A document and what it is called."""
+    """A document and its title."""
 
     document: str
     title: str
 
 
 class CollectionBody(BaseModel):
-    """A collection with its first titles; ``trouble`` says where it cannot be opened.
+    """A collection with its first titles. ``trouble`` says why it cannot be opened.
 
-    One that is not ``mine`` may be shared by its ``owner``, and I ``may_change`` its documents.
-    While it is ``trying`` which questions its documents answer, it has no ``examples``.
+    If it is not ``mine``, it may be shared by its ``owner``, and ``may_change`` tells whether I may
+    change its documents. While it is ``trying`` questions, it has no ``examples``.
     """
 
     name: str
@@ -124,7 +124,7 @@ class Engine:
             self._loaded.set_exception(error)
             return
         finally:
-            gc.enable()  # `lexloop serve` begins without
+            gc.enable()  # `lexloop serve` starts without it
         self._loaded.set_result(graph)
         if then is not None:
             then()
@@ -141,7 +141,7 @@ class Engine:
 
     @property
     def resources(self) -> "Resources":
-        """What opens models and collections; waits until it is loaded."""
+        """Opens models and collections. Waits until it is loaded."""
         self.start()
         return self._opener.result()
 
@@ -157,7 +157,7 @@ class Engine:
     async def ready(self) -> "Lexloop":
         """Return the graph once it is loaded, without blocking the event loop."""
         self.start()
-        # who leaves meanwhile must not end the loading, for which others wait
+        # a caller who leaves must not end the loading, since others wait for it
         return await asyncio.shield(asyncio.wrap_future(self._loaded))
 
     def let_go(self) -> None:
@@ -172,7 +172,7 @@ class Engine:
 
 
 class Collections:
-    """The collections of a server, for who asks: the operator's, and what people uploaded.
+    """The collections that each person may see: the operator's and uploaded ones.
 
     A person's own collections are visible only to them and to people with whom they are shared,
     unless the server has no people.
@@ -209,7 +209,10 @@ class Collections:
     def names(self, person: Person) -> list[str]:
         """Return the names of the collections that a person may ask, the operator's first."""
         held = self.held(person)
-        return [*self._named(person), *(name for name, one in held.items() if one.indexed)]
+        return [
+            *self._named(person),
+            *(name for name, uploaded in held.items() if uploaded.indexed),
+        ]
 
     def closed(self, person: Person, names: Iterable[str]) -> set[str]:
         """Return those collections of others, the operator's or shared, that a person sees no more.
@@ -244,7 +247,7 @@ class Collections:
         """Return the settings for a person's questions to a collection.
 
         Raises:
-            NotFoundError: There is no such collection for them.
+            NotFoundError: They have no such collection.
             ConflictError: It is not indexed yet.
             SettingsError: A change is not allowed.
         """
@@ -259,7 +262,7 @@ class Collections:
         """Return a person's view of a collection, in force on a day or any day.
 
         Raises:
-            NotFoundError: There is no such collection for them.
+            NotFoundError: They have no such collection.
             LexloopError: It cannot be opened.
         """
         from lexloop.core.metadata import Filters
@@ -282,18 +285,18 @@ class Collections:
         """Return a collection that a person uploaded, or that is shared with them.
 
         Raises:
-            NotFoundError: There is no such collection for them.
+            NotFoundError: They have no such collection.
         """
-        found = self.held(person).get(name)
-        if found is None:
+        uploaded = self.held(person).get(name)
+        if uploaded is None:
             raise NotFoundError(f"There is no collection {name!r}.", _SEE)
-        return found
+        return uploaded
 
     def changeable(self, person: Person, name: str) -> Uploaded:
         """Return a collection whose documents a person may change.
 
         Raises:
-            NotFoundError: There is no such collection for them.
+            NotFoundError: They have no such collection.
             AccessError: It is the operator's, or another person's who shares it for reading.
         """
         if name in self._named(person):
@@ -301,24 +304,24 @@ class Collections:
                 f"{name} is the operator's: it follows its folder.",
                 "Make a collection of your own.",
             )
-        found = self.uploaded(person, name)
+        uploaded = self.uploaded(person, name)
         if not self._may_change(person, name):
             raise AccessError(
                 f"{name} is shared with you to be read.", "Ask its owner for the right to curate."
             )
-        return found
+        return uploaded
 
     def owned(self, person: Person, name: str) -> Uploaded:
         """Return a collection that a person may delete and share: one of their own.
 
         Raises:
-            NotFoundError: There is no such collection for them.
+            NotFoundError: They have no such collection.
             AccessError: It is another person's.
         """
-        found = self.changeable(person, name)
+        uploaded = self.changeable(person, name)
         if name not in self.own(person):
             raise AccessError(f"{name} is another's.", "Ask its owner.")
-        return found
+        return uploaded
 
     def _may_change(self, person: Person, name: str) -> bool:
         if not person.may_upload:
@@ -331,23 +334,23 @@ class Collections:
 
         One that takes long to open is listed without its contents, and opened in the background.
         """
-        held = self.held(person)
+        uploads = self.held(person)
         self._engine.wait()
         until = time.monotonic() + _PATIENCE_S
-        names = [*self._named(person), *held]
+        names = [*self._named(person), *uploads]
         opening = {
             name: self._begun(person, name)
             for name in names
-            if name not in held or held[name].indexed
+            if name not in uploads or uploads[name].indexed
         }
         own = self.own(person)
-        told = []
+        records = []
         for name in names:
             record = self._record(person, name, opening.get(name), until)
             record.mine, record.owner = name in own, owner_and_name(name)[0]
-            record.may_change = name in held and self._may_change(person, name)
-            told.append(record)
-        return told
+            record.may_change = name in uploads and self._may_change(person, name)
+            records.append(record)
+        return records
 
     def open_aside(self) -> None:
         """Make the operator's first collection ready for questions; open the others aside."""
@@ -357,16 +360,16 @@ class Collections:
                 with suppress(RuntimeError):  # the server has ended meanwhile
                     self._begun(anybody, name)
                 continue
-            with suppress(LexloopError):  # whoever asks is told
+            with suppress(LexloopError):  # the caller gets the error
                 self._engine.resources(self.settings(anybody, name))
 
     def unready(self, person: Person, names: Sequence[str]) -> dict[str, str]:
         """Return why some of a person's collections cannot be asked now, by their names.
 
-        One that was never opened is opened in the background, and waited for briefly.
+        A collection that was never opened is opened in the background, with a short wait.
 
         Raises:
-            NotFoundError: There is no such collection for them.
+            NotFoundError: They have no such collection.
         """
         until = time.monotonic() + _PATIENCE_S
         new = [name for name in names if (person.name, name) not in self._opened]
@@ -395,18 +398,28 @@ class Collections:
     def let_go(self) -> None:
         """Let go of collections that are others by now."""
         with self._lock:
-            self._opening = {key: one for key, one in self._opening.items() if not one.done()}
+            self._opening = {
+                key: future for key, future in self._opening.items() if not future.done()
+            }
         self._engine.let_go()
 
     def kept(self, person: Person, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what may be kept of an answer: nothing of files that were removed meanwhile."""
-        asked = answer["collections"]
-        files = {name: {*one.files()} for name, one in self.held(person).items() if name in asked}
+        names = answer["collections"]
+        files = {
+            name: {*uploaded.files()}
+            for name, uploaded in self.held(person).items()
+            if name in names
+        }
         if not files:
             return answer
 
         def is_gone(name: str, document: str) -> bool:
-            above = (f"{document[:place]}" for place, one in enumerate(document) if one == "/")
+            above = (
+                f"{document[:place]}"
+                for place, character in enumerate(document)
+                if character == "/"
+            )
             return name in files and files[name].isdisjoint((document, *above))
 
         return withdrawn(answer, Traces(files.__contains__, is_gone))
@@ -416,27 +429,29 @@ class Collections:
         self._openers.shutdown(wait=False, cancel_futures=True)
 
     def _begun(self, person: Person, name: str) -> "Future[View]":
-        """Return the opening of a collection, which only one of those that ask begins."""
+        """Return the opening of a collection. Only the first caller starts it."""
         key = (name, person)
         with self._lock:
-            held = self._opening.get(key)
-            if held is None or held.done():
-                held = self._openers.submit(self.view, person, name)
-                self._opening = {k: one for k, one in self._opening.items() if not one.done()}
-                self._opening[key] = held
-            return held
+            future = self._opening.get(key)
+            if future is None or future.done():
+                future = self._openers.submit(self.view, person, name)
+                self._opening = {k: begun for k, begun in self._opening.items() if not begun.done()}
+                self._opening[key] = future
+            return future
 
     def _record(
         self, person: Person, name: str, opening: "Future[View] | None", until: float
     ) -> CollectionBody:
-        said = self._known[name] if name in self._named(person) else None
+        configured = self._known[name] if name in self._named(person) else None
         trouble = self._trouble(name, opening, until) if opening is not None else ""
         view = opening.result() if opening is not None and not trouble else None
         passed = [] if view is None else self._suggestions.of(view, self.settings(person, name))
-        description = (said and said.description) or ("" if view is None else self._about(view))
+        description = (configured and configured.description) or (
+            "" if view is None else self._about(view)
+        )
         return CollectionBody(
             name=name,
-            title=(said and said.title) or name,
+            title=(configured and configured.title) or name,
             description=description,
             titles=[
                 TitledBody(document=document, title=title)
@@ -456,25 +471,29 @@ class Collections:
         return self._described[view]
 
     def _named(self, person: Person) -> list[str]:
-        seen = person.collections
-        return [name for name in self._known if seen is None or name in seen]
+        visible = person.collections
+        return [name for name in self._known if visible is None or name in visible]
 
     def held(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections, and those that others share with them."""
         if self._alone or self._named_alone:
             return self.own(person)
         shared = self._sharing.seen_by(person)
-        return {**self.own(person), **{name: one for name, (one, _) in shared.items()}}
+        return {**self.own(person), **{name: uploaded for name, (uploaded, _) in shared.items()}}
 
     def own(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections but those that the operator's hide."""
         if self._named_alone:
             return {}
-        found = self._uploads.of(person.name)
+        uploads = self._uploads.of(person.name)
         if self._alone:
-            found = {**{one.name: one for one in self._uploads.every()}, **found}
+            uploads = {**{uploaded.name: uploaded for uploaded in self._uploads.every()}, **uploads}
         hiding = {name.casefold() for name in self._named(person)}
-        return {name: one for name, one in sorted(found.items()) if name.casefold() not in hiding}
+        return {
+            name: uploaded
+            for name, uploaded in sorted(uploads.items())
+            if name.casefold() not in hiding
+        }
 
 
 @contextmanager
@@ -492,30 +511,32 @@ def opening() -> Iterator[None]:
         raise CorpusError(error.what, error.hint) from error
 
 
-def _of_index(one: Uploaded) -> dict[str, Any]:
+def _of_index(uploaded: Uploaded) -> dict[str, Any]:
     """Return the settings that an uploaded collection was indexed with, and its corpus."""
-    if not one.indexed:
-        raise ConflictError(f"{one.name} is not indexed yet.", "Wait until its indexing is done.")
-    manifest = one.index / "manifest.json"
-    recorded = _recorded(one.index, manifest.stat().st_mtime_ns)
-    # what was removed answers no more, however long its index takes to follow
-    return {**recorded, "access.without": removed_of(one) if one.change() else ()}
+    if not uploaded.indexed:
+        raise ConflictError(
+            f"{uploaded.name} is not indexed yet.", "Wait until its indexing is done."
+        )
+    manifest = uploaded.index / "manifest.json"
+    recorded = _recorded(uploaded.index, manifest.stat().st_mtime_ns)
+    # removed documents no longer answer, even before the index is updated
+    return {**recorded, "access.without": removed_of(uploaded) if uploaded.change() else ()}
 
 
 @lru_cache(maxsize=256)
 def _recorded(index: Path, _: int) -> dict[str, Any]:
     from lexloop.store.manifest import Manifest
 
-    held = Manifest.read(index)
-    found = {n: value for n, value in held.settings.items() if n != "model.name"}
-    return {**found, "corpus": str(index)}
+    manifest = Manifest.read(index)
+    settings = {n: value for n, value in manifest.settings.items() if n != "model.name"}
+    return {**settings, "corpus": str(index)}
 
 
 def _description_of(view: "View") -> str:
-    """Return one line on what documents are about: whose law, and what it defines or regulates."""
+    """Return one line on the documents: their jurisdictions, and what they define or regulate."""
     from lexloop.graph.collections import contents_of
 
-    told = contents_of("", {"": view})
-    said = told["Defines"] or told["About"]
-    heads = [*told["Jurisdictions"][:_NAMED], "; ".join(said[:_HEADS])]
+    contents = contents_of("", {"": view})
+    headings = contents["Defines"] or contents["About"]
+    heads = [*contents["Jurisdictions"][:_NAMED], "; ".join(headings[:_HEADS])]
     return " · ".join(filter(None, heads))

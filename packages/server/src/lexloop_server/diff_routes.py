@@ -41,7 +41,7 @@ Compare = Annotated[Callable[[], Comparison], Depends(_comparing)]
 async def diff(
     compare: Compare, request: Request, person: Asker, served: Served, thread: Thread = ""
 ) -> Report:
-    """Tell what changed from one document to another, provision by provision."""
+    """Compare two documents, provision by provision."""
 
     def report() -> Report:
         turns: list[Any] = []

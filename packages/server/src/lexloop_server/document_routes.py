@@ -1,4 +1,4 @@
-"""Routes of documents: what is read of them, and what changes somebody's own collections."""
+"""Routes that read documents and change people's own collections."""
 
 import json
 import logging
@@ -77,7 +77,7 @@ ETag = Annotated[str | None, Header(max_length=1000)]
 
 
 class DocumentBody(BaseModel):
-    """A document; ``file`` is the uploaded file that it is of, where that may be removed."""
+    """A document. ``file`` names its uploaded file if you may remove it."""
 
     name: str
     title: str
@@ -95,7 +95,7 @@ class DocumentBody(BaseModel):
 
 
 class SkippedBody(BaseModel):
-    """What could not be read, or of which only a part could, and why."""
+    """A file that could not be read, or only in part, and why."""
 
     name: str
     reason: str
@@ -111,7 +111,7 @@ class DocumentsBody(BaseModel):
 
 
 class UnitBody(BaseModel):
-    """A part, provision, paragraph or point; its span is in code points of the text."""
+    """A part, provision, paragraph or point. Its span is in code points of the text."""
 
     label: str
     kind: str
@@ -125,7 +125,7 @@ class UnitBody(BaseModel):
 
 
 class TreeBody(BaseModel):
-    """What a document consists of."""
+    """The structure of a document."""
 
     document: str
     title: str
@@ -135,14 +135,14 @@ class TreeBody(BaseModel):
 
 
 class ReferenceBody(BaseModel):
-    """Words that refer, and the labels of what they refer to in this document."""
+    """Words that refer to something, and its labels in this document."""
 
     said: str
     labels: list[str]
 
 
 class ProvisionBody(UnitBody):
-    """A provision with what is around it."""
+    """A provision with its surroundings."""
 
     document: str
     above: list[UnitBody]
@@ -153,13 +153,13 @@ class ProvisionBody(UnitBody):
 
 
 class TextUnitBody(UnitBody):
-    """A unit of a text; ``body`` is where its own words begin behind its heading."""
+    """A unit of a text. ``body`` is the offset of its own words after its heading."""
 
     body: int
 
 
 class TextBody(BaseModel):
-    """A stretch of a document's text; ``pages`` has the offset at which each page begins."""
+    """Part of a document's text. ``pages`` has the offset of the start of each page."""
 
     document: str
     title: str
@@ -172,7 +172,7 @@ class TextBody(BaseModel):
 
 
 class BoxedPage(BaseModel):
-    """A page with boxes: left, top, right and bottom as shares of it."""
+    """A page with boxes: left, top, right and bottom as fractions of the page."""
 
     page: int
     width: float
@@ -181,13 +181,13 @@ class BoxedPage(BaseModel):
 
 
 class BoxesBody(BaseModel):
-    """Where a span stands."""
+    """The place of a span on its pages."""
 
     pages: list[BoxedPage]
 
 
 class VersionBody(BaseModel):
-    """A version of a document, with a provision where it has that; ``answers`` on the day asked."""
+    """A version, with a provision if it has it. ``answers`` tells if it is used on the day."""
 
     document: str
     title: str
@@ -203,13 +203,13 @@ class VersionBody(BaseModel):
 
 
 class VersionsBody(BaseModel):
-    """The versions of a document, the oldest first."""
+    """The versions of a document, oldest first."""
 
     versions: list[VersionBody]
 
 
 class DifferenceBody(TypedDict):
-    """Words that both versions have, or one of them."""
+    """Words of both versions or of one of them."""
 
     op: Literal["same", "added", "removed"]
     text: str
@@ -230,7 +230,7 @@ class NewCollection(BaseModel):
 
 
 class UploadBody(BaseModel):
-    """What was taken of an upload, and the job that indexes it."""
+    """The accepted and refused files of an upload, and the job that indexes them."""
 
     job: str
     added: list[str]
@@ -244,14 +244,14 @@ class JobBody(BaseModel):
 
 
 class TouchedBody(BaseModel):
-    """What was taken out, and of which kind: an upload, a thread's answer or feedback."""
+    """Something that was removed, with its kind: an upload, a thread's answer or feedback."""
 
     kind: str
     done: str
 
 
 class RemovedBody(JobBody):
-    """What went with a file that was to be forgotten; ``left`` says what could not go."""
+    """What was removed with a forgotten file. ``left`` says what could not be removed."""
 
     touched: list[TouchedBody] = []
     left: list[str] = []
@@ -265,7 +265,7 @@ def collections(person: Asker, served: Served) -> list[CollectionBody]:
 
 @router.get("/{name}/documents")
 def documents(name: CollectionName, person: Asker, served: Served) -> DocumentsBody:
-    """List the documents of a collection, and what of its files could not be read."""
+    """List the documents of a collection, and the files that could not be read."""
     own = served.collections.held(person).get(name)
     job = None if own is None else served.indexing.of(own)
     indexing = job is not None and not job.over
@@ -273,8 +273,8 @@ def documents(name: CollectionName, person: Asker, served: Served) -> DocumentsB
         return DocumentsBody(documents=[], skipped=[], indexing=indexing)
     view = served.collections.view(person, name)
     skipped = [
-        SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
-        for one in view.skipped(stored=True)
+        SkippedBody(name=skipped.name, reason=skipped.reason, in_part=skipped.indexed)
+        for skipped in view.skipped(stored=True)
     ]
     listed = _listed(view, frozenset(person.tags), with_files=own is not None)
     return DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
@@ -283,42 +283,42 @@ def documents(name: CollectionName, person: Asker, served: Served) -> DocumentsB
 def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[DocumentBody]:
     from lexloop.documents.document import older_version
 
-    known = view.metadata(view.documents)
+    metadata_of = view.metadata(view.documents)
     newer = {
         older: name
-        for name, one in known.items()
-        if (older := older_version(name, one, known)) is not None
+        for name, metadata in metadata_of.items()
+        if (older := older_version(name, metadata, metadata_of)) is not None
     }
     return [
         DocumentBody(
             name=name,
             title=view.titles[name],
             pages=len(view.pages_of(name)) if name.lower().endswith(PAGED) else 0,
-            kind=one.kind,
-            jurisdiction=one.jurisdiction,
-            in_force_from=one.in_force_from,
-            in_force_to=one.in_force_to,
-            version=one.version,
-            supersedes=older_version(name, one, known),
+            kind=metadata.kind,
+            jurisdiction=metadata.jurisdiction,
+            in_force_from=metadata.in_force_from,
+            in_force_to=metadata.in_force_to,
+            version=metadata.version,
+            supersedes=older_version(name, metadata, metadata_of),
             superseded_by=newer.get(name),
             # another's tags would tell which groups there are
-            tags=sorted(tags.intersection(one.tags)),
+            tags=sorted(tags.intersection(metadata.tags)),
             format=PurePosixPath(name).suffix.lower().lstrip("."),
             file=(view.source_of(name) or ("",))[0] if with_files else None,
         )
-        for name, one in known.items()
+        for name, metadata in metadata_of.items()
     ]
 
 
 class _Seen:
-    """What somebody sees of a collection."""
+    """A collection as a person sees it."""
 
     def __init__(self, name: CollectionName, person: Asker, served: Served) -> None:
         self.view: View = served.collections.view(person, name)
 
 
 class _Reading(_Seen):
-    """A document that somebody reads."""
+    """A document that a person reads."""
 
     def __init__(
         self, name: CollectionName, person: Asker, served: Served, document: Named
@@ -328,7 +328,7 @@ class _Reading(_Seen):
 
 
 class _Paper(_Seen):
-    """A document whose pages somebody sees."""
+    """A document whose pages a person sees."""
 
     def __init__(
         self, name: CollectionName, person: Asker, served: Served, document: Named
@@ -351,7 +351,7 @@ Paper = Annotated[_Paper, Depends()]
 def tree(
     read: Read, depth: Annotated[int, Query(ge=0, le=_LONGEST_DEPTH)] = _LONGEST_DEPTH
 ) -> TreeBody:
-    """Return everything that a document consists of, in order, and what is misnumbered."""
+    """Return the structure of a document in order, and what is misnumbered."""
     source = read.source
     return TreeBody(title=read.view.titles[source.name], **source.outline(depth))
 
@@ -360,7 +360,7 @@ def tree(
 def provision(read: Read, label: Label, start: Offset | None = None) -> ProvisionBody:
     """Return a provision with the headings above it, its lead-in and what it refers to.
 
-    Of several of one label it is the one that holds ``start``, else the first.
+    Of several with the same label, it is the one that contains ``start``, or else the first.
     """
     source = read.source
     places, units = source.places(label, SEE_TREE), source.tree.units
@@ -383,12 +383,12 @@ def text(read: Read, start: Offset = 0, end: Offset | None = None) -> TextBody:
 
 @router.get("/{name}/boxes")
 def boxes(paper: Paper, start: Offset, end: Offset) -> BoxesBody:
-    """Return where a span of the text stands on the pages, as shares from the top left."""
-    found = paper.view.boxes(paper.document, start, min(end, start + _STRETCH))
-    if not found:
+    """Return the place of a span of the text on its pages, as fractions from the top left."""
+    areas = paper.view.boxes(paper.document, start, min(end, start + _STRETCH))
+    if not areas:
         return BoxesBody(pages=[])
-    sizes = paper.pages.sizes(paper.original(), (box.page for box in found))
-    return BoxesBody(pages=[BoxedPage(**one) for one in shares(found, sizes)])
+    sizes = paper.pages.sizes(paper.original(), (box.page for box in areas))
+    return BoxesBody(pages=[BoxedPage(**page) for page in shares(areas, sizes)])
 
 
 @router.get("/{name}/page", response_class=Response, responses={200: {"content": {_PICTURE: {}}}})
@@ -398,7 +398,7 @@ def page(
     width: Annotated[int, Query(ge=1, le=10_000)] = 1200,
     if_none_match: ETag = None,
 ) -> Response:
-    """Return the picture of a page of a PDF or an image, of about the width asked for."""
+    """Return a picture of a page of a PDF or an image, of about the requested width."""
     original = paper.original()
     headers = {"ETag": original.etag(page, fitting(width)), "Cache-Control": "private, no-cache"}
     if headers["ETag"] in (if_none_match or ""):
@@ -409,50 +409,50 @@ def page(
 
 @router.get("/{name}/versions")
 def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> VersionsBody:
-    """Return the versions of a document, the oldest first, with a provision of each."""
+    """Return the versions of a document, oldest first, each with its version of a provision."""
     view, source = read.view, read.source
     day = _day(as_of)
     place = source.places(label, SEE_TREE)[0] if label else None
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for version in versions_of(view, source.name):
-        other = Source.of(view, version)
-        there = None if place is None else same_provision(source, place, other)
-        found.append(version_record(view, other, there, day))
-    return VersionsBody(versions=[VersionBody(**one) for one in found])
+        counterpart = Source.of(view, version)
+        there = None if place is None else same_provision(source, place, counterpart)
+        records.append(version_record(view, counterpart, there, day))
+    return VersionsBody(versions=[VersionBody(**record) for record in records])
 
 
 @router.get("/{name}/compare")
 def compare(
     seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
 ) -> CompareBody:
-    """Return a provision in two versions, or both whole, and their differences by words."""
+    """Compare two versions of a provision, or of the whole document, word by word."""
     first, second = Source.of(seen.view, a), Source.of(seen.view, b)
     return CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
 
 
-def _day(said: str) -> date:
+def _day(day: str) -> date:
     try:
-        return date.today() if said == "today" else date.fromisoformat(said)
+        return date.today() if day == "today" else date.fromisoformat(day)
     except ValueError as error:
-        raise InputError(f"as_of is {said!r}.", "Write the day as YYYY-MM-DD.") from error
+        raise InputError(f"as_of is {day!r}.", "Write the day as YYYY-MM-DD.") from error
 
 
 @router.post("", status_code=201)
 def make(new: NewCollection, person: Asker, served: Served) -> NewCollection:
-    """Make an empty collection of your own."""
+    """Create an empty collection of your own."""
     served.audit.note(person.name, "make", collection=new.name)
-    made = served.collections.make(person, new.name)
-    return NewCollection(name=made.name)
+    uploaded = served.collections.make(person, new.name)
+    return NewCollection(name=uploaded.name)
 
 
 @router.delete("/{name}", status_code=204)
 def delete(name: CollectionName, person: Asker, served: Served) -> Response:
-    """Delete a collection of your own with its documents."""
-    one = served.collections.owned(person, name)
+    """Delete one of your collections with its documents."""
+    uploaded = served.collections.owned(person, name)
     served.audit.note(person.name, "delete", collection=name)
-    served.indexing.end(one)
-    served.uploads.delete(one)
-    served.sharing.forget(one)
+    served.indexing.end(uploaded)
+    served.uploads.delete(uploaded)
+    served.sharing.forget(uploaded)
     return Response(status_code=204)
 
 
@@ -469,43 +469,43 @@ async def upload(
     served: Served,
     replace: Annotated[bool, Query(description="Replace files of the same names.")] = False,
 ) -> UploadBody | Response:
-    """Add documents, and begin to index them; names may have folders."""
-    one = await run_in_threadpool(served.collections.changeable, person, name)
+    """Add documents and start indexing them. Names may contain folders."""
+    uploaded = await run_in_threadpool(served.collections.changeable, person, name)
     note = partial(served.audit.note, person.name, "upload", collection=name, replace=replace)
-    added, refused = await _taken(request, served, one, replace, note)
+    added, refused = await _taken(request, served, uploaded, replace, note)
     if not added:
         return response_of(_nothing_added(refused), refused=refused)
-    return UploadBody(job=served.indexing.start(one).id, added=added, refused=refused)
+    return UploadBody(job=served.indexing.start(uploaded).id, added=added, refused=refused)
 
 
 async def _taken(
     request: Request,
     served: Serving,
-    one: Uploaded,
+    uploaded: Uploaded,
     replace: bool,
     note: Callable[..., None],
 ) -> tuple[list[str], list[RefusedFile]]:
-    """Return the names of the files of a request that are among the documents now, and the rest."""
+    """Return the names of a request's files that were added, and the files that were refused."""
     limits, body = served.settings.limits, body_of(request)
     most = int(limits.upload_mb * MB)
     body.allow(most, limits.upload_s)
     size = most if body.length is None else min(body.length, most)
-    await run_in_threadpool(served.uploads.reserve, one, size)
+    await run_in_threadpool(served.uploads.reserve, uploaded, size)
     try:
-        with served.uploads.staging(one) as folder:
+        with served.uploads.staging(uploaded) as folder:
             receiver = await _received(request, folder)
             if sent := [file.name for file in receiver.received]:
                 await run_in_threadpool(note, documents=sent)
             added, refused = await run_in_threadpool(
-                served.uploads.put, one, receiver.received, replace
+                served.uploads.put, uploaded, receiver.received, replace
             )
     finally:
-        served.uploads.release(one, size)
+        served.uploads.release(uploaded, size)
     return added, [*receiver.refused, *refused]
 
 
 async def _received(request: Request, folder: Path) -> Receiver:
-    """Return what received a body, of which it wrote the files into a folder as they came."""
+    """Receive a body, writing its files into a folder as they arrive."""
     receiver = Receiver(request.headers.get("content-type", ""), folder, _FILES)
     try:
         async for block in request.stream():
@@ -521,9 +521,9 @@ async def _received(request: Request, folder: Path) -> Receiver:
 def _nothing_added(refused: list[RefusedFile]) -> InputError:
     if not refused:
         return InputError("The form holds no file.", f"Send files in its field `{FIELD}`.")
-    told = first_of([f"{one.name}: {one.reason}" for one in refused], _MOST_TOLD)
-    what = " ".join(["Nothing was added.", *told])
-    if any(one.exists for one in refused):
+    reasons = first_of([f"{file.name}: {file.reason}" for file in refused], _MOST_TOLD)
+    what = " ".join(["Nothing was added.", *reasons])
+    if any(file.exists for file in refused):
         return ConflictError(what, "Send them again with replace=true to replace them.")
     return InputError(what, "Send other files.")
 
@@ -538,51 +538,51 @@ def remove(
         bool, Query(description="Also withdraw kept answers and feedback that quote it.")
     ] = False,
 ) -> RemovedBody:
-    """Remove a file, with all the documents in it."""
-    one = served.collections.changeable(person, name)
+    """Remove a file with all documents in it."""
+    uploaded = served.collections.changeable(person, name)
     served.audit.note(person.name, "remove", collection=name, documents=[document])
     if not forget:
-        served.uploads.remove(one, document)
-        return RemovedBody(job=served.indexing.start(one).id)
+        served.uploads.remove(uploaded, document)
+        return RemovedBody(job=served.indexing.start(uploaded).id)
     from lexloop_server.forget_uploads import forget_upload
     from lexloop_server.forgetting import tell_of_audit_log
 
     owner = owner_and_name(name)[0] or person.name
-    done = forget_upload(served.uploads, served.store, one, document, owner)
+    done = forget_upload(served.uploads, served.store, uploaded, document, owner)
     tell_of_audit_log(served.audit.folder, done)
-    stays = [left.why for left in done.left if left.stays]
-    for left in done.left:
-        if not left.stays:
-            _log.error("Not all is forgotten of a document: %s: %s", left.where, left.why)
+    stays = [remaining.why for remaining in done.left if remaining.stays]
+    for remaining in done.left:
+        if not remaining.stays:
+            _log.error("Not all is forgotten of a document: %s: %s", remaining.where, remaining.why)
     return RemovedBody(
-        job=served.indexing.start(one).id,
+        job=served.indexing.start(uploaded).id,
         touched=[TouchedBody(kind=item.kind, done=item.done) for item in done.touched],
         left=[*dict.fromkeys(stays), *([] if done.over else [_SEND_AGAIN])],
     )
 
 
 class Grants(BaseModel):
-    """With whom a collection is shared."""
+    """The people and tags that a collection is shared with."""
 
     grants: list[Grant]
 
 
 @router.get("/{name}/grants")
 def grants(name: CollectionName, person: Asker, served: Served) -> Grants:
-    """List with whom you share a collection of your own."""
+    """List with whom you share one of your collections."""
     return Grants(grants=served.sharing.of(served.collections.owned(person, name)))
 
 
 @router.put("/{name}/grants")
 def share(name: CollectionName, grant: Grant, person: Asker, served: Served) -> Grants:
-    """Share a collection of your own with a person, or with all who have a tag."""
-    one = served.collections.owned(person, name)
+    """Share one of your collections with a person, or with everybody who has a tag."""
+    uploaded = served.collections.owned(person, name)
     if not served.people.needs_key:
         raise InputError("There is nobody to share with.", "Name people in the server's settings.")
-    told = grant.model_dump(exclude_none=True)
-    served.audit.note(person.name, "share", collection=name, grant=told)
-    served.sharing.give(person.name, one, grant)
-    return Grants(grants=served.sharing.of(one))
+    granted = grant.model_dump(exclude_none=True)
+    served.audit.note(person.name, "share", collection=name, grant=granted)
+    served.sharing.give(person.name, uploaded, grant)
+    return Grants(grants=served.sharing.of(uploaded))
 
 
 @router.delete("/{name}/grants")
@@ -593,28 +593,28 @@ def take_back(
     of_person: Annotated[str | None, Query(alias="person", max_length=100)] = None,
     of_tag: Annotated[str | None, Query(alias="tag", max_length=100)] = None,
 ) -> Grants:
-    """Take a grant back; nothing happens where there is none."""
-    one = served.collections.owned(person, name)
+    """Revoke a grant. Does nothing if there is none."""
+    uploaded = served.collections.owned(person, name)
     try:
         whom = Whom(person=of_person, tag=of_tag)
     except ValidationError as error:
         raise InputError("It says not whose grant.", "Name either a person or a tag.") from error
-    told = whom.model_dump(exclude_none=True)
-    served.audit.note(person.name, "take back", collection=name, grant=told)
-    served.sharing.take_back(person.name, one, whom)
-    return Grants(grants=served.sharing.of(one))
+    revoked = whom.model_dump(exclude_none=True)
+    served.audit.note(person.name, "take back", collection=name, grant=revoked)
+    served.sharing.take_back(person.name, uploaded, whom)
+    return Grants(grants=served.sharing.of(uploaded))
 
 
 @router.get("/{name}/indexing", response_class=EventSourceResponse)
 async def indexing(name: CollectionName, person: Asker, served: Served) -> EventSourceResponse:
     """Follow the indexing of an uploaded collection: `progress`, then `done` or `error`."""
-    one = await run_in_threadpool(served.collections.uploaded, person, name)
-    return EventSourceResponse(_followed(served.indexing.of(one), one))
+    uploaded = await run_in_threadpool(served.collections.uploaded, person, name)
+    return EventSourceResponse(_followed(served.indexing.of(uploaded), uploaded))
 
 
-async def _followed(job: Job | None, one: Uploaded) -> AsyncIterator[dict[str, str]]:
+async def _followed(job: Job | None, uploaded: Uploaded) -> AsyncIterator[dict[str, str]]:
     if job is None:
-        counts = await run_in_threadpool(counts_of, one)
+        counts = await run_in_threadpool(counts_of, uploaded)
         yield {"event": "done", "data": json.dumps({"counts": counts, "skipped": []})}
         return
     async for kind, data in job.events():

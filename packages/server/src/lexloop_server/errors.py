@@ -50,7 +50,7 @@ _OPENAI_CODES = {"UnknownPerson": "invalid_api_key", "NotFoundError": "model_not
 
 
 class Problem(BaseModel):
-    """What happened and what to do about it."""
+    """An error: what happened and what to do about it."""
 
     kind: str
     what: str
@@ -59,7 +59,7 @@ class Problem(BaseModel):
     """Whether the question would be answered without the model, by ``settings``."""
     settings: dict[str, str] | None = None
     refused: list[RefusedFile] = []
-    """The files of an upload of which none was taken."""
+    """The files of an upload, if none was accepted."""
 
 
 class ErrorBody(BaseModel):
@@ -69,7 +69,7 @@ class ErrorBody(BaseModel):
 
 
 COMMON = (400, 401, 403, 408, 413, 422, 429, 500, 503)
-"""What any route may answer with."""
+"""Statuses that any route may return."""
 
 
 class _AsciiResponse(Translated):
@@ -81,7 +81,7 @@ class _AsciiResponse(Translated):
 
 
 class Refused(HTTPException):
-    """An error that leaves a request's body half read, which FastAPI passes on as it is."""
+    """An error that leaves a request's body half read. FastAPI passes it on unchanged."""
 
     def __init__(self, error: LexloopError) -> None:
         super().__init__(status_of(error), error.what)
@@ -89,7 +89,7 @@ class Refused(HTTPException):
 
 
 class OpenAIProblem(BaseModel):
-    """What happened, as OpenAI's protocol tells it."""
+    """An error in the form of OpenAI's protocol."""
 
     message: str
     type: str
@@ -174,14 +174,16 @@ def _body(
     if not path.startswith(OPENAI):
         return ErrorBody(error=problem).model_dump()
     usual = "invalid_request_error" if status < 500 else "server_error"
-    said, kind = f"{problem.what} {problem.hint}", _OPENAI_TYPES.get(status, usual)
-    told = OpenAIProblem(message=said, type=kind, param=param, code=code)
-    return OpenAIErrorBody(error=told).model_dump()
+    message, kind = f"{problem.what} {problem.hint}", _OPENAI_TYPES.get(status, usual)
+    details = OpenAIProblem(message=message, type=kind, param=param, code=code)
+    return OpenAIErrorBody(error=details).model_dump()
 
 
 def faults_of(found: Sequence[Any]) -> str:
     """Return what pydantic finds wrong with what was sent, without repeating that."""
-    faults = [f"{'.'.join(str(part)[:100] for part in e['loc'])}: {e['msg']}" for e in found]
+    faults = [
+        f"{'.'.join(str(part)[:100] for part in fault['loc'])}: {fault['msg']}" for fault in found
+    ]
     return "; ".join(first_of(faults, _MOST_TOLD, "{} more"))
 
 
@@ -200,15 +202,15 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
-    """Say how a request differs from the schema, without repeating what was sent."""
+    """Return how a request differs from the schema, without repeating its values."""
     assert isinstance(error, RequestValidationError)
-    found, path = error.errors(), request.scope["path"]
-    first = found[0]["loc"][1:2] if found else ()
+    faults, path = error.errors(), request.scope["path"]
+    first = faults[0]["loc"][1:2] if faults else ()
     param = first[0] if first and isinstance(first[0], str) else None
     problem = Problem(
         kind="MalformedRequest",
-        what=f"The request is not as the schema has it: {faults_of(found)}.",
-        hint="See /api/openapi.json for what is taken.",
+        what=f"The request does not match the schema: {faults_of(faults)}.",
+        hint="See /api/openapi.json for the schema.",
     )
     status = 400 if path.startswith(OPENAI) else 422  # as OpenAI has it
     return _AsciiResponse(_body(path, status, problem, param), status)
@@ -232,10 +234,12 @@ async def _of_http(request: Request, error: Exception) -> JSONResponse:
 
 
 def _methods(request: Request) -> list[str]:
-    """Return what the routes of a path take together; starlette tells those of one alone."""
+    """Return the methods of all routes of a path. Starlette gives those of one only."""
     routes = [route for route in request.app.routes if not isinstance(route, Mount)]
     return [
         method
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
-        if any(one.matches({**request.scope, "method": method})[0] == Match.FULL for one in routes)
+        if any(
+            route.matches({**request.scope, "method": method})[0] == Match.FULL for route in routes
+        )
     ]

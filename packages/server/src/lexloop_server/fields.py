@@ -1,7 +1,7 @@
-"""What a request may have: the query parameters of its route, and the longest values of each.
+"""Checks of requests: the known query parameters of a route, and the limits of values.
 
-``tests/test_bounds.py`` walks the schemas of all routes and tools, and holds that each string, list
-and number in them has a limit.
+``tests/test_bounds.py`` walks the schemas of all routes and tools, and checks that each string,
+list and number in them has a limit.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ DocumentName: TypeAlias = Annotated[
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=100)]
 QuestionText: TypeAlias = Annotated[
     str,
-    # checked by `checked_question`, which says what is wrong: max_question_chars is at most this
+    # `checked_question` checks it and explains the fault: max_question_chars is at most this
     Field(json_schema_extra={"maxLength": 100_000}, description="In words."),
 ]
 Label: TypeAlias = Annotated[str, Field(max_length=500)]
@@ -38,7 +38,7 @@ Day: TypeAlias = Annotated[str, Field(max_length=20)]
 Place: TypeAlias = Annotated[int, Field(ge=0, le=FARTHEST)]
 GivenSettings: TypeAlias = Annotated[
     dict[str, Any],
-    # checked by `chosen`, which says what is wrong: by name, then by what each setting takes
+    # checked by `chosen`, which explains what is wrong: by name, then by what each setting takes
     WithJsonSchema(
         {
             "type": "object",
@@ -76,14 +76,16 @@ async def only_known_query(request: Request) -> None:
         RequestValidationError: There is one.
     """
     route: APIRoute = request.scope["route"]
-    taken = frozenset(_names(route.dependant)) if request.query_params else frozenset()
+    known = frozenset(_names(route.dependant)) if request.query_params else frozenset()
     faults = []
-    for name in sorted({*request.query_params} - taken):
-        meant = slip_of(name, taken)
-        told = (
-            f"did you mean {meant}?" if meant else f"taken are {', '.join(sorted(taken)) or 'none'}"
+    for name in sorted({*request.query_params} - known):
+        intended = slip_of(name, known)
+        hint = (
+            f"did you mean {intended}?"
+            if intended
+            else f"taken are {', '.join(sorted(known)) or 'none'}"
         )
-        faults.append({"loc": ("query", name), "msg": f"unknown parameter, {told}"})
+        faults.append({"loc": ("query", name), "msg": f"unknown parameter, {hint}"})
     if faults:
         raise RequestValidationError(faults)
 

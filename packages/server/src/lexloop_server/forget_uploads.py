@@ -1,4 +1,4 @@
-"""Forgetting of what was uploaded to a server: a file, and what kept answers have of it."""
+"""Forgetting of uploaded files, and of what stored answers quote of them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,8 +28,8 @@ def forget_upload(
 ) -> Forgotten:
     """Forget an uploaded file. It is deleted first, so that no later answer can quote it.
 
-    The caller must then write its index again. After a crash, the same order or ``resume`` starts
-    again.
+    The caller must then rewrite its index. After a crash, repeat the same order or call ``resume``.
+
 
     Args:
         uploads: The store of the file.
@@ -39,7 +39,7 @@ def forget_upload(
         owner: The name of its owner. Others know it as OWNER~NAME.
 
     Raises:
-        NotFoundError: There is no such file, nor was it forgotten before.
+        NotFoundError: There is no such file, and none was forgotten.
     """
     order = {"folder": str(one.folder), "document": document, "owner": owner}
     orders = Orders()
@@ -50,31 +50,35 @@ def forget_upload(
 
 
 def resume(uploads: UploadStore, store: ThreadStore) -> list[Uploaded]:
-    """Carry out the orders of an earlier process; return the collections whose index follows."""
-    orders, found = Orders(), list[Uploaded]()
+    """Carry out an earlier process's orders, and return the collections to index again."""
+    orders, affected = Orders(), list[Uploaded]()
     for order in orders.begun():
         if order.keys() == {"folder", "document", "owner"}:
             _carried_out(uploads, store, order, orders)
-            found.append(_collection(order))
-    return [one for one in found if one.folder.is_dir()]
+            affected.append(_collection(order))
+    return [collection for collection in affected if collection.folder.is_dir()]
 
 
 def _carried_out(
     uploads: UploadStore, store: ThreadStore, order: Mapping[str, str], orders: Orders
 ) -> Forgotten:
     document, owner = order["document"], order["owner"]
-    one, done = _collection(order), Forgotten()
-    target = Target.of(str(one.documents), document)
+    collection, done = _collection(order), Forgotten()
+    target = Target.of(str(collection.documents), document)
     texts: list[str] = []
     with suppress(LexloopError, Error):
-        texts = held_in(one.index, target).texts
-    with done.trying(one.name), suppress(NotFoundError):
-        uploads.remove(one, document)
+        texts = held_in(collection.index, target).texts
+    with done.trying(collection.name), suppress(NotFoundError):
+        uploads.remove(collection, document)
         done.touch("upload", document, "deleted")
 
-    def corpora(who: str, said: str) -> list[str]:
-        own = said == one.name and who in ("", owner)
-        return [str(one.documents)] if own or said == shared_name(owner, one.name) else []
+    def corpora(person: str, said: str) -> list[str]:
+        own = said == collection.name and person in ("", owner)
+        return (
+            [str(collection.documents)]
+            if own or said == shared_name(owner, collection.name)
+            else []
+        )
 
     opinions = FeedbackStore(feedback_file(store.file))
     withdraw(store, opinions, traces_of(target, corpora), done, texts)

@@ -1,8 +1,8 @@
-"""Forgetting of a document: its text, and all that was made of it, wherever Lexloop keeps it.
+"""Forgetting of a document: its text, and everything made of it, wherever Lexloop stores it.
 
-Each step ends in the same state however often it is done, and what tells the document from others
-goes last: a run that was killed is finished by the same run again. An order is noted before the
-first step, in DATA/forgotten, and of one that is done only the hash of its names stays.
+Each step can be repeated with the same result, and what identifies the document is deleted last, so
+running a killed order again finishes it. An order is noted in DATA/forgotten before the first step.
+Once it is done, only the hash of its names stays.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ _PATIENCE_S, _POLL_S = 30.0, 0.2
 
 @dataclass(frozen=True)
 class Touched:
-    """A place from which something was removed: what it is, its path, and what was done."""
+    """A place from which something was removed: its kind, its path, and what was done."""
 
     kind: str
     where: str
@@ -81,12 +81,12 @@ class Touched:
 
 @dataclass(frozen=True)
 class Left:
-    """A place where something is left, and why.
+    """A place where something remains, and why.
 
     Args:
         where: The place.
-        why: Why, and what can be done.
-        stays: Whether the same order, given again, leaves it there as well.
+        why: The reason, and what can be done.
+        stays: Whether repeating the order would leave it there as well.
     """
 
     where: str
@@ -96,7 +96,7 @@ class Left:
 
 @dataclass
 class Forgotten:
-    """What came of an order."""
+    """The outcome of an order."""
 
     touched: list[Touched] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
@@ -108,16 +108,16 @@ class Forgotten:
     @property
     def over(self) -> bool:
         """True if the same order has nothing more to do."""
-        return all(one.stays for one in self.left)
+        return all(place.stays for place in self.left)
 
     @contextmanager
     def trying(self, where: object) -> Iterator[None]:
-        """Note an error as what is left there, and go on."""
+        """Record an error as something left at a place, and continue."""
         try:
             yield
         except (LexloopError, OSError, sqlite3.Error) as error:
-            left = Left(str(where), str(error))
-            self.left += [left] if left not in self.left else []
+            remaining = Left(str(where), str(error))
+            self.left += [remaining] if remaining not in self.left else []
 
 
 # --- which document
@@ -155,10 +155,12 @@ class Target:
                 "The sample comes with Lexloop and is nobody's to forget.",
                 "Name your documents with --corpus.",
             )
-        held = manifest_at(corpus)
-        sources = [*(held.sources if held else ()), IndexSource(_absolute(corpus))]
-        places = frozenset(place for one in sources for place in _places(one, name))
-        return cls(corpus, name, places, frozenset(one.path for one in sources if one.path))
+        manifest = manifest_at(corpus)
+        sources = [*(manifest.sources if manifest else ()), IndexSource(_absolute(corpus))]
+        places = frozenset(place for source in sources for place in _places(source, name))
+        return cls(
+            corpus, name, places, frozenset(source.path for source in sources if source.path)
+        )
 
     def is_of(self, corpus: str, name: str) -> bool:
         """Return whether a document is this one, or one of this file.
@@ -167,22 +169,26 @@ class Target:
         """
         if not is_address(corpus) and not os.path.isabs(corpus) and corpus != SAMPLE_CORPUS:
             return _below(name, self.name)
-        found = (place for one in _sources(corpus) for place in _places(one, name))
-        return any(_below(place, own) for place in found for own in self.places)
+        places = (place for source in _sources(corpus) for place in _places(source, name))
+        return any(_below(place, own) for place in places for own in self.places)
 
     def may_hold(self, corpus: str) -> bool:
         """Return whether a corpus may have this document."""
         if not is_address(corpus) and not os.path.isabs(corpus):
             return corpus != SAMPLE_CORPUS
-        roots = (_real(one.path) for one in _sources(corpus) if one.path)
+        roots = (_real(source.path) for source in _sources(corpus) if source.path)
         return any(_below(own, root) for root in roots for own in self.places)
 
     def files(self) -> list[Path]:
         """Return the source files that it is, or lies in."""
         lying = (Path(place) for place in sorted(self.places) if "://" not in place)
-        above = (one for path in lying for one in (path, *path.parents))
+        above = (ancestor for path in lying for ancestor in (path, *path.parents))
         # unlike Path.is_file this answers for a name that no file can have
-        return [one for one in dict.fromkeys(above) if os.path.isfile(one) and is_source(one.name)]
+        return [
+            candidate
+            for candidate in dict.fromkeys(above)
+            if os.path.isfile(candidate) and is_source(candidate.name)
+        ]
 
 
 def _places(source: IndexSource, name: str) -> list[str]:
@@ -211,7 +217,7 @@ def _absolute(corpus: str) -> str:
 
 @cache
 def _sources(corpus: str) -> tuple[IndexSource, ...]:
-    """Return the sources of a corpus as it was named once; an index may be one, too."""
+    """Return the sources of a corpus by its former name. An index may be one as well."""
     if corpus == SAMPLE_CORPUS:
         return (IndexSource(str(sample_folder())),)
     own = (IndexSource(corpus),)
@@ -221,19 +227,19 @@ def _sources(corpus: str) -> tuple[IndexSource, ...]:
 def sources_in(index: Path) -> list[IndexSource] | None:
     """Return the sources of an index of any format, or None if it does not name them."""
     try:
-        told = json.loads((index / MANIFEST).read_text(encoding="utf-8"))["sources"]
-        return [IndexSource(str(one["path"]), str(one["prefix"])) for one in told]
+        records = json.loads((index / MANIFEST).read_text(encoding="utf-8"))["sources"]
+        return [IndexSource(str(record["path"]), str(record["prefix"])) for record in records]
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def not_there(name: str, corpus: str, known: Sequence[str]) -> NotFoundError:
     """Return the error for a document that is not there, with the nearest names."""
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
-    meant = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    suggestion = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
     return NotFoundError(
-        f"{corpus} has no document {name[:200]!r}, and nothing that is kept quotes one.",
-        f"{meant}Name it as answers cite it.",
+        f"{corpus} has no document {name[:200]!r}, and nothing that is stored quotes one.",
+        f"{suggestion}Name it as answers cite it.",
     )
 
 
@@ -259,17 +265,17 @@ class Orders:
         self._write(order, {"order": dict(order)})
 
     def finish(self, order: Mapping[str, str]) -> None:
-        """Note that an order was carried out, and on which day; its names are forgotten, too."""
+        """Note the day on which an order was carried out, and forget its names as well."""
         day = datetime.now(UTC).date().isoformat()
         self._write(order, {"forgotten": day})
 
     def begun(self) -> list[dict[str, str]]:
         """Return the orders that were not carried out."""
-        found: list[dict[str, str]] = []
+        orders: list[dict[str, str]] = []
         for file in sorted(self._folder.glob("*.json")):
             with suppress(OSError, ValueError, KeyError):
-                found.append(json.loads(file.read_text(encoding="utf-8"))["order"])
-        return found
+                orders.append(json.loads(file.read_text(encoding="utf-8"))["order"])
+        return orders
 
     def _write(self, order: Mapping[str, str], record: Mapping[str, Any]) -> None:
         try:
@@ -283,24 +289,26 @@ class Orders:
             ) from error
 
     def _file(self, order: Mapping[str, str]) -> Path:
-        named = json.dumps(dict(order), sort_keys=True).encode("utf-8", "surrogatepass")
-        return self._folder / f"{hashlib.sha256(named).hexdigest()}.json"
+        names = json.dumps(dict(order), sort_keys=True).encode("utf-8", "surrogatepass")
+        return self._folder / f"{hashlib.sha256(names).hexdigest()}.json"
 
 
 # --- answers and opinions
 
 Corpora = Callable[[str, str], Sequence[str]]
-"""Of a person and a collection that their answer names, the corpora that it may be."""
+"""Returns the corpora that a collection in a person's answer may mean."""
 
 
 def traces_of(target: Target, corpora: Corpora) -> Callable[[str], Traces]:
-    """Return what tells, of each person's answers, what is of a document."""
+    """Return a function that returns the traces of a document in a person's answers."""
 
     @cache
     def found(person: str) -> Traces:
         return Traces(
-            lambda said: any(map(target.may_hold, corpora(person, said))),
-            lambda said, name: any(target.is_of(one, name) for one in corpora(person, said)),
+            lambda collection: any(map(target.may_hold, corpora(person, collection))),
+            lambda collection, name: any(
+                target.is_of(corpus, name) for corpus in corpora(person, collection)
+            ),
         )
 
     return found
@@ -328,28 +336,30 @@ def withdraw(
 
     @cache
     def of(person: str) -> Traces:
-        found = traces(person)
+        traces_found = traces(person)
         for text in texts:
-            found.learn(text)
-        return found
+            traces_found.learn(text)
+        return traces_found
 
     def changed(person: str, answer: dict[str, Any]) -> Mapping[str, Any]:
-        made = withdrawn(answer, of(person))
-        if made["answer"] == NOTE:
+        rest = withdrawn(answer, of(person))
+        if rest["answer"] == NOTE:
             emptied.add(answer["id"])
-        return made
+        return rest
 
     with done.trying(store.file):
         for person, answer in store.every():
             whose[answer["id"]] = person
             of(person).note(answer)
     with done.trying(feedback.file):
-        for id in feedback.rewrite(lambda one: without(one, of(whose.get(one["answer_id"], "")))):
+        for id in feedback.rewrite(
+            lambda opinion: without(opinion, of(whose.get(opinion["answer_id"], "")))
+        ):
             done.touch("feedback", feedback.file, f"what was said of answer {id}")
     with done.trying(store.file):
         for _, thread, id in store.rewrite(changed):
-            what = "the answer" if id in emptied else "passages of the answer"
-            done.touch("thread", store.file, f"{what} {id} of thread {thread}")
+            subject = "the answer" if id in emptied else "passages of the answer"
+            done.touch("thread", store.file, f"{subject} {id} of thread {thread}")
 
 
 def withdraw_rows(
@@ -371,7 +381,7 @@ def withdraw_rows(
                 continue
 
             def is_of(name: str, may_be: Sequence[str] = may_be) -> bool:
-                return any(target.is_of(one, name) for one in may_be)
+                return any(target.is_of(corpus, name) for corpus in may_be)
 
             traces = Traces(lambda _: True, lambda *_: False)
             for text in (*texts, *store.quotes_of([*filter(is_of, store.named())])):
@@ -383,7 +393,7 @@ def withdraw_rows(
 
 
 def tell_of_audit_log(folder: Path | None, done: Forgotten) -> None:
-    """Say that an audit log is left, if one is kept."""
+    """Record that the audit log remains, if there is one."""
     if folder is not None and files(folder):
         done.left.append(Left(str(folder), _AUDITED, stays=True))
 
@@ -400,12 +410,19 @@ def cached_indexes() -> list[Path]:
 def uploaded_indexes() -> list[Path]:
     """Return the indexes of what people uploaded to a server."""
     homes = _folders(data_folder() / UPLOADS)
-    return [one / "index" for home in homes for one in _folders(home) if (one / "index").is_dir()]
+    return [
+        folder / "index"
+        for home in homes
+        for folder in _folders(home)
+        if (folder / "index").is_dir()
+    ]
 
 
 def _folders(place: Path) -> list[Path]:
     try:
-        return sorted(one for one in place.iterdir() if one.is_dir() and one.name[0] != ".")
+        return sorted(
+            folder for folder in place.iterdir() if folder.is_dir() and folder.name[0] != "."
+        )
     except OSError:
         return []
 
@@ -417,7 +434,7 @@ class Held:
     Args:
         documents: Names of documents.
         files: Names of source files.
-        others: Documents besides, each with its metadata.
+        others: Other documents, each with its metadata.
         texts: Of the documents.
         metadata: Of the documents.
     """
@@ -436,19 +453,19 @@ def held_in(index: Path, target: Target) -> Held:
         DataError: It cannot be read.
     """
     manifest = Manifest.read(index)
-    known = partial(target.is_of, str(index.absolute()))
+    belongs = partial(target.is_of, str(index.absolute()))
     file = index / GENERATIONS / manifest.generation / TextStore.FILE
     with closing(TextStore.open(file)) as texts:
         rows = texts.rows("SELECT name, metadata FROM documents")
-        said = {name: Metadata.from_record(json.loads(record)) for name, record in rows}
-        own = [name for name in said if known(name)]
-        read = [texts.rows("SELECT text FROM documents WHERE name = ?", [one]) for one in own]
+        metadata = {name: Metadata.from_record(json.loads(record)) for name, record in rows}
+        own = [name for name in metadata if belongs(name)]
+        rows_of = [texts.rows("SELECT text FROM documents WHERE name = ?", [name]) for name in own]
     return Held(
         documents=own,
-        files=[name for name in manifest.fingerprints if known(name)],
-        others={name: one for name, one in said.items() if name not in own},
-        texts=[text for ((text,),) in read],
-        metadata=[said[name] for name in own],
+        files=[name for name in manifest.fingerprints if belongs(name)],
+        others={name: record for name, record in metadata.items() if name not in own},
+        texts=[text for ((text,),) in rows_of],
+        metadata=[metadata[name] for name in own],
     )
 
 
@@ -459,30 +476,30 @@ def take_out(
     done: Forgotten,
     progress: Progress = silent,
 ) -> None:
-    """Write an index anew without a document; one that has nothing else is removed."""
-    held = held_in(index, target)
-    if held.documents or held.files:
-        if not held.others:
+    """Rewrite an index without a document, or remove it if it has no other."""
+    contents = held_in(index, target)
+    if contents.documents or contents.files:
+        if not contents.others:
             drop(index)
             done.touch("index", index, "removed: nothing else is in it")
             return
         settings = _bare(Manifest.read(index).settings)
         tools = tools_for(settings, embedder_of(settings))
-        names = [*held.documents, *held.files]
+        names = [*contents.documents, *contents.files]
         there = bool(target.files())
         remove_documents(index, names, tools, progress=progress, keep_out=there)
-        done.touch("index", index, f"written anew without {', '.join(held.documents or names)}")
+        done.touch("index", index, f"rewritten without {', '.join(contents.documents or names)}")
 
 
 def tidy(index: Path, until: float, done: Forgotten) -> None:
     """Remove files of an index that nobody reads any more, and report those still in use."""
-    while index.is_dir() and ((left := still_read(index)) or (index / STAGING).is_dir()):
+    while index.is_dir() and ((readers := still_read(index)) or (index / STAGING).is_dir()):
         with writing(index):
             shutil.rmtree(index / STAGING, ignore_errors=True)
-        if not (left := still_read(index)):
+        if not (readers := still_read(index)):
             return
         if time.monotonic() > until:
-            why = f"Generation {left[0]} is being read; end who reads it, then run this again."
+            why = f"Generation {readers[0]} is being read. End its reader, then run this again."
             done.left.append(Left(str(index), why))
             return
         time.sleep(_POLL_S)
@@ -497,7 +514,7 @@ class Order:
 
     Args:
         target: The document.
-        access: The access of whoever gives the order. Documents that they may not see are ignored.
+        access: The access of the person giving the order. Documents hidden from them are ignored.
         embedder_of: Loads the embedder of an index.
         collections: The corpora of a server's collections, by name.
         chats: The file of chats, or None for the user's own.
@@ -515,15 +532,15 @@ class Order:
         """Forget the document.
 
         Raises:
-            NotFoundError: There is no document with that name that they may see.
+            NotFoundError: There is no document with that name, or they may not see it.
             DataError: The data folder cannot be written.
         """
         rename_homes(data_folder() / UPLOADS)
         _sources.cache_clear()
         done, orders = Forgotten(), Orders()
-        named = {"corpus": _absolute(self.target.corpus), "document": self.target.name}
-        texts = self._looked_up(orders.known(named))
-        orders.begin(named)
+        order = {"corpus": _absolute(self.target.corpus), "document": self.target.name}
+        texts = self._looked_up(orders.known(order))
+        orders.begin(order)
         for store, corpora in self._stores():
             with closing(store):
                 traces = traces_of(self.target, corpora)
@@ -541,33 +558,35 @@ class Order:
         self._tell_of_rests(done)
         self._tidy(done)
         if done.over:
-            orders.finish(named)
+            orders.finish(order)
         return done
 
     def _looked_up(self, known: bool) -> list[str]:
         """Return the texts of the document, as indexes have them.
 
         Raises:
-            NotFoundError: There is no document that they may see, and no earlier order for it.
+            NotFoundError: They may see no such document, and there was no earlier order for it.
         """
         near: list[str] = []
-        found: list[Held] = []
+        holdings: list[Held] = []
         for index in [*self._own_indexes(), *cached_indexes()]:
             with suppress(LexloopError, sqlite3.Error):
                 if self.target.may_hold(str(index.absolute())) and is_index(index):
-                    held = held_in(index, self.target)
-                    near += [n for n, one in held.others.items() if self.access.admits(one)]
-                    found += [held] if held.documents or held.files else []
+                    contents = held_in(index, self.target)
+                    near += [
+                        n for n, metadata in contents.others.items() if self.access.admits(metadata)
+                    ]
+                    holdings += [contents] if contents.documents or contents.files else []
         if is_address(self.target.corpus):
-            held = self._held_in_engine()
-            near += [n for n, one in held.others.items() if self.access.admits(one)]
-            found += [held] if held.documents else []
-        own = [one for held in found for one in held.metadata]
+            contents = self._held_in_engine()
+            near += [n for n, metadata in contents.others.items() if self.access.admits(metadata)]
+            holdings += [contents] if contents.documents else []
+        own = [metadata for contents in holdings for metadata in contents.metadata]
         hidden = bool(own) and not any(map(self.access.admits, own))
-        there = known or found or self.target.files()
+        there = known or holdings or self.target.files()
         if hidden or not (there or self._is_quoted()):
             raise not_there(self.target.name, self.target.corpus, near)
-        return [text for held in found for text in held.texts]
+        return [text for contents in holdings for text in contents.texts]
 
     def _is_quoted(self) -> bool:
         """Return whether a kept answer or a table has something of the document."""
@@ -588,49 +607,49 @@ class Order:
         data = data_folder()
         return [
             (ThreadStore(data / FILE_NAME), self._served),
-            (ThreadStore(self.chats or data / CHATS), lambda _, said: [said]),
+            (ThreadStore(self.chats or data / CHATS), lambda _, collection: [collection]),
         ]
 
-    def _served(self, person: str, said: str) -> list[str]:
-        """Return what a server's collection may be: the operator's, or what people uploaded."""
-        if said in self.collections:
-            return [self.collections[said]]
+    def _served(self, person: str, collection: str) -> list[str]:
+        """Return the corpora that a server's collection may mean: the operator's or uploaded."""
+        if collection in self.collections:
+            return [self.collections[collection]]
         uploads = data_folder() / UPLOADS
-        owner, name = owner_and_name(said)
+        owner, name = owner_and_name(collection)
         home = home_of(uploads, owner or person)
         own = [home] if home.is_dir() else _folders(uploads)
-        found = [one / name / "documents" for one in own if name in map(_name, _folders(one))]
-        return [str(one) for one in found] or [said]
+        folders = [home / name / "documents" for home in own if name in map(_name, _folders(home))]
+        return [str(folder) for folder in folders] or [collection]
 
-    def _is_row(self, owner: str, said: str, name: str) -> bool:
+    def _is_row(self, owner: str, corpus: str, name: str) -> bool:
         """Return whether a row of a table is the document."""
-        return any(self.target.is_of(one, name) for one in self._of_table(owner, said))
+        return any(self.target.is_of(place, name) for place in self._of_table(owner, corpus))
 
-    def _of_table(self, owner: str, said: str) -> list[str]:
+    def _of_table(self, owner: str, corpus: str) -> list[str]:
         """Return the corpora that a table's may be; who runs commands owns by no name."""
-        return self._served(owner, said) if owner else [said]
+        return self._served(owner, corpus) if owner else [corpus]
 
     def _own_indexes(self) -> list[Path]:
         """Return the index that is named, and those of uploads which may have the document."""
-        named = self.target.corpus
-        own = [] if is_address(named) else [Path(os.path.expanduser(named)).absolute()]
-        found = [one for one in uploaded_indexes() if self.target.may_hold(str(one))]
-        return [one for one in dict.fromkeys((*own, *found)) if is_index(one)]
+        corpus = self.target.corpus
+        own = [] if is_address(corpus) else [Path(os.path.expanduser(corpus)).absolute()]
+        uploads = [index for index in uploaded_indexes() if self.target.may_hold(str(index))]
+        return [index for index in dict.fromkeys((*own, *uploads)) if is_index(index)]
 
     def _empty_caches(self, done: Forgotten) -> None:
         """Drop what can be made again: indexes that have it, and all that models wrote."""
         root = cache_folder().parent
-        for file, what in ((replies_path(), "replies"), (extractions_path(), "extractions")):
+        for file, kind in ((replies_path(), "replies"), (extractions_path(), "extractions")):
             with done.trying(file):
                 if file.exists():
-                    with closing(TextCache(file, what)) as texts:
+                    with closing(TextCache(file, kind)) as texts:
                         if gone := texts.empty():
-                            done.touch("cache", file, f"emptied of {gone} {what} of models")
+                            done.touch("cache", file, f"emptied of {gone} {kind} of models")
         for index in cached_indexes():
             with done.trying(index):
                 if is_index(index) and self._holds(index):
                     drop(index)
-                    done.touch("cache", index, "removed: it is made anew when it is needed")
+                    done.touch("cache", index, "removed; it is rebuilt when needed")
         if (graphs := root / "graphs").is_dir():
             with done.trying(graphs):
                 shutil.rmtree(graphs)
@@ -639,10 +658,10 @@ class Order:
     def _holds(self, index: Path) -> bool:
         """Return whether a cached index has the document, or cannot say that it has not."""
         try:
-            held = held_in(index, self.target)
+            contents = held_in(index, self.target)
         except (LexloopError, sqlite3.Error, OSError, ValueError, KeyError):
             return sources_in(index) is None or self.target.may_hold(str(index))
-        return bool(held.documents or held.files)
+        return bool(contents.documents or contents.files)
 
     def _delete_files(self, done: Forgotten) -> None:
         """Delete an uploaded copy, and a person's own file only if the order says so."""
@@ -662,42 +681,43 @@ class Order:
                     done.left.append(Left(str(file), _OWN))
 
     def _tell_of_rests(self, done: Forgotten) -> None:
-        """Tell of what a server that was killed left half uploaded, or half deleted."""
+        """Record what a killed server left half uploaded or half deleted."""
         uploads = Path(os.path.realpath(data_folder() / UPLOADS))
         for place in sorted(self.target.places):
             if _below(place, str(uploads)) and place != str(uploads):
                 owner, name, *_ = Path(place).relative_to(uploads).parts
                 home = uploads / owner
                 rests = [*home.glob(".deleted-*"), *(home / name).glob(".upload-*")]
-                done.left += [Left(str(one), _RESTS) for one in rests]
+                done.left += [Left(str(rest), _RESTS) for rest in rests]
 
     def _held_in_engine(self) -> Held:
         """Return what the engine that is named has of the document."""
         address, engines = self.target.corpus, engines_for(self.target.corpus)
         settings = _bare(engines.manifest_of(address).settings)
         with closing(engines.open_engine(address, self.embedder_of(settings))) as store:
-            said = {n: store.catalogue.metadata.get(n, UNKNOWN) for n in store.catalogue.names}
-            own = [name for name in said if self.target.is_of(address, name)]
+            known = store.catalogue.metadata
+            metadata = {name: known.get(name, UNKNOWN) for name in store.catalogue.names}
+            own = [name for name in metadata if self.target.is_of(address, name)]
             return Held(
                 documents=own,
                 files=[],
-                others={name: one for name, one in said.items() if name not in own},
+                others={name: record for name, record in metadata.items() if name not in own},
                 texts=[store.document(name).text for name in own],
-                metadata=[said[name] for name in own],
+                metadata=[metadata[name] for name in own],
             )
 
     def _take_out_of_engine(self, done: Forgotten, progress: Progress) -> None:
-        address, held = self.target.corpus, self._held_in_engine()
-        if held.documents and not held.others:
+        address, contents = self.target.corpus, self._held_in_engine()
+        if contents.documents and not contents.others:
             why = "It has nothing else: delete the index in the engine."
             done.left.append(Left(address, why))
-        elif held.documents:
+        elif contents.documents:
             engines = engines_for(address)
             settings = _bare(engines.manifest_of(address).settings)
             tools = tools_for(settings, self.embedder_of(settings))
             beside = cache_folder().parent / "engines" / _hashed(address)[:32]
-            engines.remove_from_engine(address, held.documents, beside, tools, progress)
-            done.touch("engine", address, f"written anew without {', '.join(held.documents)}")
+            engines.remove_from_engine(address, contents.documents, beside, tools, progress)
+            done.touch("engine", address, f"rewritten without {', '.join(contents.documents)}")
 
     def _tidy(self, done: Forgotten) -> None:
         until = time.monotonic() + _PATIENCE_S

@@ -15,16 +15,16 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def home_of(root: Path, person: str) -> Path:
-    """Return the folder of a person, whatever their name is."""
+    """Return the folder of a person with any name."""
     digest = hashlib.sha256(person.encode("utf-8", "surrogatepass")).hexdigest()
     return root / f"{_MARK}{digest}"
 
 
 def renamed(home: Path) -> Path:
-    """Return what a folder is called today; earlier versions used a name as it was, or its hash.
+    """Return the current path of a folder. Earlier versions used a name unchanged, or its hash.
 
-    A folder called by 64 hexadecimal digits counts as a hash: its owner is the person whose name
-    has it, never a person who is called so.
+    A folder named by 64 hexadecimal digits counts as a hash. It belongs to the person whose name
+    has this hash, never to a person with that name.
     """
     if home.name.startswith(_MARK):
         return home
@@ -46,7 +46,7 @@ def rename_homes(root: Path) -> None:
             continue
         try:
             if new.exists():
-                raise FileExistsError(f"{new.name} exists, too")
+                raise FileExistsError(f"{new.name} already exists")
             for collection in _folders(old):
                 (collection / PENDING).touch(mode=0o600)  # its index names the old folder
             old.rename(new)
@@ -59,4 +59,4 @@ def rename_homes(root: Path) -> None:
 
 
 def _folders(place: Path) -> list[Path]:
-    return sorted(one for one in place.iterdir() if one.is_dir() and one.name[0] != ".")
+    return sorted(folder for folder in place.iterdir() if folder.is_dir() and folder.name[0] != ".")

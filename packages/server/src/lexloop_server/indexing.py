@@ -1,8 +1,8 @@
-"""Jobs that index what was uploaded, each in a process of its own: one at a time for each person.
+"""Jobs that index uploads, each in its own process, one at a time for each person.
 
-Several people's jobs share what processor time the questions leave. Until a job is done the index
-before answers; one that fails or dies leaves it as it was. A process that takes too much ends
-alone, and answers are given as quickly meanwhile.
+Jobs of several people share the processor time that questions leave. Until a job is done, the
+previous index answers, and a failed job leaves it unchanged. A process that takes too much memory
+ends alone, and answers stay as quick meanwhile.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ _STALLED_S = 900.0
 """The longest that a job may say nothing: one file or one batch takes less."""
 _KEPT = 1000
 _MOST_PEOPLE = 4
-"""People whose jobs run at once: each holds what it indexes in memory."""
+"""Number of jobs that run at once. Each holds what it indexes in memory."""
 _LOOK_S = 0.1
-"""After which whoever follows a job looks how far it is; it tells no oftener."""
+"""Seconds between two reports of a job's progress."""
 _SEE_LOG = "Try again; the server's log has more."
 Event = tuple[str, dict[str, Any]]
 
@@ -63,17 +63,17 @@ class Job:
         return self.latest[0] != "progress"
 
     def tell(self, kind: str, data: dict[str, Any]) -> None:
-        """Note how far the job is, for whoever follows."""
+        """Store the job's progress for its followers."""
         self.latest = (kind, data)
 
     async def events(self) -> AsyncIterator[Event]:
-        """Yield how far the job is until it is over; who is slow misses what lies between."""
-        told: Event | None = None
-        while told is None or told[0] == "progress":
-            if (event := self.latest) is told:
+        """Yield the job's progress until it is over. Slow readers miss intermediate states."""
+        latest: Event | None = None
+        while latest is None or latest[0] == "progress":
+            if (event := self.latest) is latest:
                 await asyncio.sleep(_LOOK_S)
             else:
-                told = event
+                latest = event
                 yield event
 
 
@@ -101,15 +101,15 @@ class Indexing:
         self._closed = False
 
     def start(self, collection: Uploaded) -> Job:
-        """Return the job that indexes the files as they are now; one that waits already will do."""
+        """Return a job that indexes the current files. It may be one that is waiting already."""
         with self._lock:
-            held = self._jobs.get(collection.folder)
-            if held is not None and not held.begun:
-                return held
+            last = self._jobs.get(collection.folder)
+            if last is not None and not last.begun:
+                return last
             job = Job(collection)
             self._jobs.pop(collection.folder, None)
             self._jobs[collection.folder] = job
-            for folder in [f for f, one in self._jobs.items() if one.over][:-_KEPT]:
+            for folder in [folder for folder, other in self._jobs.items() if other.over][:-_KEPT]:
                 del self._jobs[folder]
         self._lines.add(str(collection.folder.parent), partial(self._run, job))
         return job
@@ -145,7 +145,7 @@ class Indexing:
             if job is None:
                 return
             job.begun = True
-            job.tell(*_failure(LexloopError("The collection was deleted.", "Make it anew.")))
+            job.tell(*_failure(LexloopError("The collection was deleted.", "Create it again.")))
             if job.worker is not None:
                 job.worker.kill()
 
@@ -154,7 +154,7 @@ class Indexing:
         self._lines.idle()
 
     def close(self) -> None:
-        """End all jobs; what they did not finish is indexed at the next start."""
+        """End all jobs. The next start indexes what they did not finish."""
         with self._lock:
             self._closed = True
             for job in self._jobs.values():
@@ -178,7 +178,7 @@ class Indexing:
             if isinstance(error, IndexWriteError):
                 job.waits_for = _free(job.collection) + _size(job.collection)
             elif isinstance(error, CorpusError) and removed_of(job.collection):
-                _emptied(job.collection)  # what was removed is not to stay
+                _emptied(job.collection)  # removed documents must not stay
         except OSError as error:
             event = _failure(LexloopError(f"The disk refused: {error.strerror}.", "Try again."))
         except Exception as error:  # noqa: BLE001 - logged; who follows would wait for ever
@@ -207,29 +207,29 @@ class Indexing:
             try:
                 frames: list[Frame] = worker.receive(time.monotonic() + _STALLED_S)
             except TimeoutError:
-                what = f"Indexing stood still for {_STALLED_S:g} s, and was ended."
-                raise LexloopError(what, "Split large files.") from None
+                problem = f"Indexing stood still for {_STALLED_S:g} s, and was ended."
+                raise LexloopError(problem, "Split large files.") from None
             except WorkerDied as death:
-                what = f"Indexing ended before it was done ({death})."
-                raise LexloopError(what, "Upload again, or fewer files.") from death
+                problem = f"Indexing ended before it was done ({death})."
+                raise LexloopError(problem, "Upload again, or fewer files.") from death
             for frame in frames:
                 if "progress" in frame:
                     stage, done, total = frame["progress"]
                     job.tell("progress", {"stage": stage, "done": done, "of": total})
                 elif "failed" in frame:
-                    kind, what, hint = frame["failed"]
-                    raise getattr(errors, kind, LexloopError)(what, hint)
+                    kind, problem, hint = frame["failed"]
+                    raise getattr(errors, kind, LexloopError)(problem, hint)
                 elif "unexpected" in frame:
                     kind, traceback = frame["unexpected"]
                     _log.error("The indexing of %s failed.\n%s", job.collection.name, traceback)
                     raise LexloopError(f"Something unexpected happened ({kind}).", _SEE_LOG)
                 else:
-                    found: dict[str, Any] = frame["done"]
-                    return found
+                    outcome: dict[str, Any] = frame["done"]
+                    return outcome
 
 
 def counts_of(collection: Uploaded) -> dict[str, int]:
-    """Return the counts of a collection's index; empty if there is none.
+    """Return the counts of a collection's index, or an empty dict if there is none.
 
     Raises:
         DataError: The index is damaged.
@@ -256,8 +256,8 @@ def removed_of(collection: Uploaded) -> list[str]:
     Raises:
         DataError: The index is damaged.
     """
-    held = Manifest.read(collection.index).fingerprints if collection.indexed else {}
-    return sorted(held.keys() - set(collection.files()))
+    fingerprints = Manifest.read(collection.index).fingerprints if collection.indexed else {}
+    return sorted(fingerprints.keys() - set(collection.files()))
 
 
 def _free(collection: Uploaded) -> int:
@@ -277,56 +277,60 @@ def _emptied(collection: Uploaded) -> dict[str, Any]:
     return {"counts": {}, "skipped": []}
 
 
-def _failure(error: LexloopError, of: Uploaded | None = None) -> Event:
-    """Return the event that tells an error, without where on the disk a collection lies."""
-    what = error.what
-    if of is not None:
-        what = what.replace(str(of.documents), of.name).replace(str(of.folder), of.name)
-    return "error", {"error": {"kind": type(error).__name__, "what": what, "hint": error.hint}}
+def _failure(error: LexloopError, collection: Uploaded | None = None) -> Event:
+    """Return the event of an error, without the collection's path."""
+    problem = error.what
+    if collection is not None:
+        problem = problem.replace(str(collection.documents), collection.name).replace(
+            str(collection.folder), collection.name
+        )
+    return "error", {"error": {"kind": type(error).__name__, "what": problem, "hint": error.hint}}
 
 
 def answering() -> Callable[[Frame], Iterator[Frame]]:
-    """Return the function that writes an index in a process of its own.
+    """Return the function that writes an index in its own process.
 
-    It gives frames ``progress``, and last ``done``, ``failed`` or ``unexpected``.
+    It yields ``progress`` frames, and at last ``done``, ``failed`` or ``unexpected``.
     """
     os.nice(_NICE)
     return _answer
 
 
-def _answer(asked: Frame) -> Iterator[Frame]:
-    told: SimpleQueue[Frame] = SimpleQueue()
-    Thread(target=_write, args=(asked, told.put), daemon=True).start()
+def _answer(request: Frame) -> Iterator[Frame]:
+    frames: SimpleQueue[Frame] = SimpleQueue()
+    Thread(target=_write, args=(request, frames.put), daemon=True).start()
     while True:
-        frame = told.get()
+        frame = frames.get()
         yield frame
         if "progress" not in frame:
             return
 
 
-def _write(asked: Frame, tell: Callable[[Frame], None]) -> None:
+def _write(request: Frame, tell: Callable[[Frame], None]) -> None:
     try:
-        tell({"done": _written(asked, _Progress(tell))})
+        tell({"done": _written(request, _Progress(tell))})
     except LexloopError as error:
         tell({"failed": [type(error).__name__, error.what, error.hint]})
-    except Exception as error:  # noqa: BLE001 - told, and logged by the server with its traceback
+    except Exception as error:  # noqa: BLE001 - reported, and logged by the server with its traceback
         tell({"unexpected": [type(error).__name__, traceback.format_exc()]})
 
 
-def _written(asked: Frame, progress: "_Progress") -> dict[str, Any]:
+def _written(request: Frame, progress: "_Progress") -> dict[str, Any]:
     from lexloop.graph.resources import Resources
     from lexloop.store.writer import write_index
 
     progress("loading", 0, 1)
     connection = Connection.from_environment(os.environ)
-    tools = Resources(connection).tools(Settings(**asked["settings"]), None)
-    source = IndexSource(asked["documents"])
-    index = Path(asked["index"])
+    tools = Resources(connection).tools(Settings(**request["settings"]), None)
+    source = IndexSource(request["documents"])
+    index = Path(request["index"])
     try:
         outcome = write_index(index, [source], tools, progress=progress)
-    except DataError:  # damaged, or by another version of Lexloop: its files are all it is made of
+    except (
+        DataError
+    ):  # damaged, or of another version of Lexloop; its files are enough to rebuild it
         outcome = write_index(index, [source], tools, progress=progress, fresh=True)
-    return {"counts": outcome.counts, "skipped": [asdict(one) for one in outcome.skipped]}
+    return {"counts": outcome.counts, "skipped": [asdict(skipped) for skipped in outcome.skipped]}
 
 
 class _Progress:

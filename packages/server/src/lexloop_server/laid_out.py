@@ -1,4 +1,4 @@
-"""How a file that is asked for over HTTP is laid out."""
+"""Layout of files that are exported over HTTP."""
 
 from typing import Annotated
 
@@ -11,9 +11,9 @@ Said = Annotated[str, Field(max_length=300)]
 
 
 class LaidOut(BaseModel):
-    """How a file cites, and whether it is a memorandum.
+    """How a file cites its sources, and whether it is a memorandum.
 
-    Whom that is to and from, its date and what it is about are blank where they are not given.
+    A memorandum's recipient, author, date and subject are blank unless given.
     """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)

@@ -24,19 +24,19 @@ async def ahead(source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
 
     Items are buffered meanwhile. The generator ends with its reader.
     """
-    held: asyncio.Queue[T | None] = asyncio.Queue()
+    waiting: asyncio.Queue[T | None] = asyncio.Queue()
 
     async def work() -> None:
         try:
             async with aclosing(source) as items:
                 async for item in items:
-                    held.put_nowait(item)
+                    waiting.put_nowait(item)
         finally:
-            held.put_nowait(None)
+            waiting.put_nowait(None)
 
     working = asyncio.create_task(work())
     try:
-        while (item := await held.get()) is not None:
+        while (item := await waiting.get()) is not None:
             yield item
         await working
     finally:
@@ -45,13 +45,13 @@ async def ahead(source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
 
 
 class Rates:
-    """Counts, for each person, of what was done in the last minute.
+    """Counts what each person did in the last minute.
 
-    The clock is the monotonic one: whoever was counted while the other was ahead would be kept out
-    until that time has come.
+    The clock is monotonic: with a wall clock that was once ahead, people would be locked out until
+    that time came.
 
     Args:
-        per_minute: The most of it, for each kind of doing.
+        per_minute: The maximum per minute for each kind of action.
     """
 
     def __init__(self, **per_minute: int) -> None:
@@ -69,7 +69,11 @@ class Rates:
         with self._lock:
             if now - self._swept >= _MINUTE_S:
                 self._swept = now
-                self._counted = {w: t for w, t in self._counted.items() if t[-1] > now - _MINUTE_S}
+                self._counted = {
+                    key: times
+                    for key, times in self._counted.items()
+                    if times[-1] > now - _MINUTE_S
+                }
             times = self._counted.setdefault((kind, who), deque())
             while times and times[0] <= now - _MINUTE_S:
                 times.popleft()
@@ -107,26 +111,29 @@ class Places:
             yield
         finally:
             self._held[who] -= 1
-            self._held += Counter()  # keeps those alone that hold any
+            self._held += Counter()  # drops those that hold none
 
 
 def streams(most: int) -> Places:
     """Return the places of the answers that are being streamed, of all people together."""
-    said = f"{most} questions are being answered, and no more may be (limits.streams)."
-    return Places(most, partial(Overloaded, said, "Try again in a few seconds."))
+    message = f"{most} questions are being answered, and no more may be (limits.streams)."
+    return Places(most, partial(Overloaded, message, "Try again in a few seconds."))
 
 
 def shares(most: int | None) -> Places:
     """Return the places of the requests that each person has under way."""
-    said = f"{most} requests of yours are under way, and no more may be (limits.requests_at_once)."
-    return Places(most, partial(RateExceeded, said, "Wait until one of them is done."))
+    message = (
+        f"{most} requests of yours are under way, and no more may be (limits.requests_at_once)."
+    )
+    return Places(most, partial(RateExceeded, message, "Wait until one of them is done."))
 
 
 class Queue:
     """Shares the processors among people, for everything that computes: questions, cells, searches.
 
-    The next turn goes to whoever holds the fewest, and among these to whoever was served longest
-    ago, so that nobody waits for all of another person's work. Each person's work keeps its order.
+    The next turn goes to the person with the fewest turns, and among these to the one served
+    longest ago, so that nobody waits for all of another person's work. Each person's work stays in
+    order.
 
     Args:
         at_once: The number of turns held at once.

@@ -20,7 +20,7 @@ _MOST = 1000
 
 
 class LinkBody(BaseModel):
-    """A link: `GET /api/shared/ID` is the conversation, for who may read it."""
+    """A link. `GET /api/shared/ID` returns the conversation to people who may read it."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -37,10 +37,10 @@ class LinksBody(BaseModel):
 
 
 class SharedBody(BaseModel):
-    """Another's conversation, as far as one may read it, the oldest answer first.
+    """The part of another person's conversation that you may read, oldest answer first.
 
-    ``left_out`` counts the answers that rest on documents that one may not see; the title, which
-    may be the question of one, is empty then.
+    ``left_out`` counts the answers that rest on documents that you may not see. The title is then
+    empty, since it may be the question of such an answer.
     """
 
     person: str
@@ -75,13 +75,18 @@ def links(person: Asker, served: Served) -> LinksBody:
 
 @router.get("/shared/{link}", response_model=SharedBody)
 def shared(link: Id, person: Asker, served: Served) -> Translated:
-    """Read a conversation by its link: what of it rests on documents that you see."""
+    """Read a conversation by its link, as far as it rests on documents that you see."""
     thread = served.store.linked(link)
     turns = served.store.turns(thread.person, thread.id, limit=_MOST)
-    told = Reader(person, thread, served.collections).readable(turns)
-    documents = found_documents(source for one in told for source in one["citations"])
+    turns_shown = Reader(person, thread, served.collections).readable(turns)
+    documents = found_documents(source for turn in turns_shown for source in turn["citations"])
     served.audit.note(person.name, "read link", thread=thread.id, documents=documents)
-    left_out = len(turns) - len(told)
+    left_out = len(turns) - len(turns_shown)
     title = "" if left_out else thread.title
-    found = {"person": thread.person, "title": title, "turns": told, "left_out": left_out}
-    return Translated(found)
+    conversation = {
+        "person": thread.person,
+        "title": title,
+        "turns": turns_shown,
+        "left_out": left_out,
+    }
+    return Translated(conversation)

@@ -14,17 +14,17 @@ _SHOWN = (
     *("passed", "warning", "read_as", "citations", "citations_verified", "scores", "reasons"),
     *("verdict", "inside", "only", "passage"),
 )
-"""What is told of an answer: nothing of its settings, its searches, or what it did without."""
+"""Fields of a shared answer, without its settings, searches and degradations."""
 _RESTS_ON = ("citations", "near", "passages", "triplets", "candidates", "graph_candidates")
 
 
 class Reader:
-    """Reads another's conversation as somebody may.
+    """Reads another person's conversation with the rights of the reader.
 
     Args:
-        person: Who reads.
-        thread: What they read.
-        collections: Say which documents they see.
+        person: The reader.
+        thread: The conversation.
+        collections: The collections, each with the documents that the reader sees.
     """
 
     def __init__(self, person: Person, thread: Thread, collections: Collections) -> None:
@@ -35,25 +35,31 @@ class Reader:
 
     def readable(self, turns: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the answers that rest only on documents that the reader sees."""
-        return [self._told(one) for one in turns if self._may_read(one)]
+        return [self._told(turn) for turn in turns if self._may_read(turn)]
 
     def _may_read(self, turn: Mapping[str, Any]) -> bool:
-        asked: Sequence[str] = turn["collections"]
+        collections: Sequence[str] = turn["collections"]
         sources = chain.from_iterable(turn.get(part) or () for part in _RESTS_ON)
         pairs = {
-            (one.get("collection", asked[0] if asked else ""), one["document"]) for one in sources
+            (source.get("collection", collections[0] if collections else ""), source["document"])
+            for source in sources
         }
-        held = {name: self._documents(name) for name in {*asked, *(name for name, _ in pairs)}}
-        named = {*turn.get("inside", ()), *turn.get("only", ())}
-        every = frozenset[str]().union(*(one[1] for one in held.values() if one))
+        visible = {
+            name: self._documents(name) for name in {*collections, *(name for name, _ in pairs)}
+        }
+        documents = {*turn.get("inside", ()), *turn.get("only", ())}
+        all_visible = frozenset[str]().union(*(pair[1] for pair in visible.values() if pair))
         return (
-            all(held.values())
-            and named <= every
-            and all((own := held[name]) is not None and one in own[1] for name, one in pairs)
+            all(visible.values())
+            and documents <= all_visible
+            and all(
+                (own := visible[name]) is not None and document in own[1]
+                for name, document in pairs
+            )
         )
 
     def _documents(self, name: str) -> tuple[str, frozenset[str]] | None:
-        """Return what the reader calls a collection, and its documents that they see."""
+        """Return the reader's name for a collection, and the documents in it that they see."""
         if name not in self._seen:
             self._seen[name] = self._opened(name)
         return self._seen[name]
@@ -68,21 +74,21 @@ class Reader:
             return None  # it is not theirs to see, or cannot be read now
 
     def _told(self, turn: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is told of an answer, its collections as the reader calls them."""
-        told = {name: turn[name] for name in _SHOWN if name in turn}
+        """Return the shared form of an answer, with the reader's names for collections."""
+        shared = {name: turn[name] for name in _SHOWN if name in turn}
         for part in ("citations", "near"):
-            told[part] = [
-                {**one, "collection": self._called(one["collection"])}
-                if "collection" in one
-                else one
-                for one in told[part]
+            shared[part] = [
+                {**source, "collection": self._called(source["collection"])}
+                if "collection" in source
+                else source
+                for source in shared[part]
             ]
         if not self.knows_all:
             # they may speak of documents that are closed to the reader
-            verdict = {**told["verdict"], "words": [], "checked": []}
-            told |= {"warning": "", "reasons": [], "verdict": verdict}
-        return {**told, "collections": [self._called(name) for name in turn["collections"]]}
+            verdict = {**shared["verdict"], "words": [], "checked": []}
+            shared |= {"warning": "", "reasons": [], "verdict": verdict}
+        return {**shared, "collections": [self._called(name) for name in turn["collections"]]}
 
     def _called(self, name: str) -> str:
-        held = self._documents(name)
-        return held[0] if held else name
+        visible = self._documents(name)
+        return visible[0] if visible else name

@@ -1,8 +1,8 @@
-"""The Model Context Protocol: the tools and the sources of a server, for agents of others.
+"""The Model Context Protocol: a server's tools and sources for other people's agents.
 
-The SDK's FastMCP, which makes the tools' schemas of their signatures, and of their docstrings what
-a model chooses by; with what it does not know: people, their documents as its resources, errors
-that say what to do, and calls that end where their client leaves.
+This extends the SDK's FastMCP, which builds each tool's schema from its signature and describes the
+tool to models by its docstring. It adds people, their documents as resources, errors that say what
+to do, and calls that end when their client leaves.
 """
 
 import inspect
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# an .env of the working folder is of some other program, and may be no text at all
+# an .env in the working folder belongs to another program and may not even be text
 FastMcpSettings.model_config["env_file"] = None
 
 WORK = "lexloop.work"
@@ -74,10 +74,10 @@ _MOST_READ = 20_000
 _INSTRUCTIONS = (
     "Lexloop answers questions about laws, rules and policies from collections of documents, and "
     "checks every quote against its source. Ask whole questions with `ask`; look into the "
-    "documents with the other tools. Cite sources by document and provision. It informs and gives "
-    "no legal advice."
+    "documents with the other tools. Cite sources by document and provision. Lexloop informs, and "
+    "gives no legal advice."
 )
-"""What a client tells its model of the server."""
+"""What a client tells its model about the server."""
 _READING = types.ToolAnnotations(
     readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
 )
@@ -100,7 +100,7 @@ Names = Annotated[
 
 Only = Annotated[
     Annotated[list[DocumentName], Field(max_length=MOST_DOCUMENTS)] | None,
-    Field(description="The only documents, by name or the end of it. Leave it out for all."),
+    Field(description="Limit to these documents, by name or the end of it. Leave it out for all."),
 ]
 
 
@@ -118,11 +118,11 @@ def _aside(
 
 
 class LexloopMcp(FastMCP[Any]):
-    """A server of the protocol; where a tool names a place, it is never a folder or a host.
+    """An MCP server. Places that its tools name are never folders or hosts.
 
     Args:
-        asking: Answers questions, and finds passages.
-        collections: Know what a person may see.
+        asking: Answers questions and finds passages.
+        collections: The collections, each with who may see it.
         person_of: Returns the sender of an HTTP request. Its argument is None without a request.
     """
 
@@ -130,7 +130,7 @@ class LexloopMcp(FastMCP[Any]):
         self, asking: Asking, collections: Collections, person_of: Callable[[Any], Person]
     ) -> None:
         self._asking, self._collections, self._person_of = asking, collections, person_of
-        made = [
+        tools = [
             _tool(self.ask, "Ask the documents"),
             _tool(self.search, "Search passages"),
             _tool(self.find_words, "Find exact words"),
@@ -142,24 +142,24 @@ class LexloopMcp(FastMCP[Any]):
             _tool(self.describe, "Describe a document"),
             _tool(self.table, "Ask each document"),
         ]
-        self._by_name = {one.name: one for one in made}
-        super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
+        self._by_name = {tool.name: tool for tool in tools}
+        super().__init__("lexloop", _INSTRUCTIONS, tools=tools, log_level="WARNING")
         self.protocol.version = version("lexloop")
 
     @property
     def protocol(self) -> Server[Any, Any]:
-        """What transports run."""
+        """The low-level server that transports run."""
         return self._mcp_server
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool. A failure is returned as its result."""
         request = self.protocol.request_context.request
-        with anyio.CancelScope() as held:
+        with anyio.CancelScope() as cancellation:
             if request is not None:
-                request.scope[WORK].append(held)
+                request.scope[WORK].append(cancellation)
             try:
                 return _given(await self._called(name, arguments))
-            except Exception as error:  # noqa: BLE001 - told and logged; the session goes on
+            except Exception as error:  # noqa: BLE001 - reported and logged; the session goes on
                 return _failure(problem_of(error))
         return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
 
@@ -175,7 +175,7 @@ class LexloopMcp(FastMCP[Any]):
             raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
         check_role(self._person(self.get_context()).role, f"tool {name}")
         try:
-            found: shapes.Result = await tool.run(arguments, self.get_context())
+            result: shapes.Result = await tool.run(arguments, self.get_context())
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 faults = faults_of(error.__cause__.errors(include_url=False, include_input=False))
@@ -184,41 +184,46 @@ class LexloopMcp(FastMCP[Any]):
                     "Give the arguments that the tool's schema names.",
                 ) from error
             raise error.__cause__ or error from None
-        return found
+        return result
 
     async def list_resource_templates(self) -> list[types.ResourceTemplate]:
-        """Tell how sources are addressed."""
-        said = "A document, or with #label one provision of it; every part is percent-encoded."
+        """Return how sources are addressed."""
+        description = (
+            "A document, or one of its provisions with #label. Every part is percent-encoded."
+        )
         return [
             types.ResourceTemplate(
-                uriTemplate=shapes.TEMPLATE, name="source", description=said, mimeType="text/plain"
+                uriTemplate=shapes.TEMPLATE,
+                name="source",
+                description=description,
+                mimeType="text/plain",
             )
         ]
 
     async def list_resources(  # type: ignore[override]  # the protocol's pages
         self, request: types.ListResourcesRequest
     ) -> types.ListResourcesResult:
-        """Return a page of the documents as resources; the cursor is the place of its first."""
+        """Return a page of the documents as resources; the cursor is the number of its first."""
         cursor = request.params.cursor if request.params else None
         if cursor is not None and not (
             cursor.isascii() and cursor.isdecimal() and len(cursor) < 10
         ):
             raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message="No such cursor."))
         first = int(cursor or 0)
-        found = await self.list_documents(self.get_context(), limit=_PAGE, offset=first)
-        more = first + len(found.documents)
+        page = await self.list_documents(self.get_context(), limit=_PAGE, offset=first)
+        more = first + len(page.documents)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=AnyUrl(one.uri),
-                    name=one.name,
-                    title=one.title or None,
-                    description=one.version or None,
+                    uri=AnyUrl(document.uri),
+                    name=document.name,
+                    title=document.title or None,
+                    description=document.version or None,
                     mimeType="text/plain",
                 )
-                for one in found.documents
+                for document in page.documents
             ],
-            nextCursor=str(more) if more < found.total else None,
+            nextCursor=str(more) if more < page.total else None,
         )
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
@@ -228,8 +233,8 @@ class LexloopMcp(FastMCP[Any]):
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
             problem = problem_of(error)
-            said = clean(f"{problem.what} {problem.hint}")
-            raise McpError(types.ErrorData(code=code, message=said)) from error
+            message = clean(f"{problem.what} {problem.hint}")
+            raise McpError(types.ErrorData(code=code, message=message)) from error
         return [ReadResourceContents(content=text, mime_type="text/plain")]
 
     async def ask(
@@ -245,15 +250,15 @@ class LexloopMcp(FastMCP[Any]):
         passage: Annotated[
             tuple[Place, Place] | None,
             Field(
-                description="Where the only passage of the one document that is asked begins and "
-                "ends, in code points, as find_words gives them."
+                description="Start and end of a passage, in code points, as find_words returns "
+                "them. Only this passage is asked; name its document in `documents`."
             ),
         ] = None,
     ) -> shapes.Answer:
         """Answer one question from the documents, with numbered sources and a verdict.
 
-        The sources were checked word for word. The first choice for any question of what the law, a
-        rule or a policy says. Says so where the documents do not answer.
+        Every quoted source is checked word for word. Prefer this tool for any question about what
+        the law, a rule or a policy says. It says so if the documents do not answer.
         """
         request = AskRequest(
             question=question,
@@ -264,7 +269,7 @@ class LexloopMcp(FastMCP[Any]):
         )
         record: dict[str, Any] = {}
         steps = 0
-        # nothing is kept: whoever calls a tool has the conversation
+        # nothing is stored: the caller of a tool keeps the conversation
         async with aclosing(self._asking.events(self._person(call), request, ())) as events:
             async for name, record in events:
                 if name == "step":
@@ -279,23 +284,25 @@ class LexloopMcp(FastMCP[Any]):
         ],
         call: Call,
         collections: Names = None,
-        limit: Annotated[int, Field(ge=1, le=50, description="The most passages.")] = 8,
+        limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of passages.")] = 8,
         as_of: AsOf = None,
     ) -> shapes.Passages:
-        """Find the passages of the documents that fit a question or words, the best first.
+        """Find the passages of the documents that best fit a question or words, best first.
 
-        No answer is written. Use it to read around a topic or where `ask` found nothing.
+        This does not write an answer. Use it to read around a topic, or if `ask` found nothing.
         """
         person = self._person(call)
         changes: dict[str, Any] = {"plan.k": limit}
         if as_of is not None:
             changes["access.as_of"] = as_of
         names = list(await self._opened(person, collections))
-        found = await self._asking.passages(person, query, names, **changes)
+        passages = await self._asking.passages(person, query, names, **changes)
         return shapes.Passages(
             passages=[
-                shapes.Passage.of(one, title=clean(one["title"]), score=round(one["score"], 4))
-                for one in found[:limit]
+                shapes.Passage.of(
+                    passage, title=clean(passage["title"]), score=round(passage["score"], 4)
+                )
+                for passage in passages[:limit]
             ]
         )
 
@@ -305,8 +312,8 @@ class LexloopMcp(FastMCP[Any]):
         words: Annotated[
             Text,
             Field(
-                description='Words that must all be there, a "phrase" in double quotes, a '
-                "provision such as 'section 4.2', -word for what must not be there."
+                description='Words that must all occur, a "phrase" in double quotes, a provision '
+                "such as 'section 4.2', or -word for a word that must not occur."
             ),
         ],
         call: Call,
@@ -314,24 +321,27 @@ class LexloopMcp(FastMCP[Any]):
         collections: Names = None,
         documents: Only = None,
         as_of: AsOf = None,
-        limit: Annotated[int, Field(ge=1, le=100, description="The most documents.")] = 10,
-        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=100, description="Maximum number of documents.")] = 10,
+        offset: Annotated[Place, Field(description="Number of documents to skip.")] = 0,
     ) -> shapes.WordsFound:
-        """Find every document that holds exact words, phrases or a provision, with the places.
+        """Find every document that contains exact words, phrases or a provision, with the places.
 
-        Nothing is guessed: use it to list and count what is there, and to show that a word is not.
+        The search is literal. Use it to list and count occurrences, or to show that a word does
+        not occur.
         """
         from lexloop_workbench.search import Asked
         from lexloop_workbench.search import search as find
 
-        person, asked = self._person(call), Asked.of(words)
+        person, sought = self._person(call), Asked.of(words)
         names, unready = self._asking.searchable(person, collections)
         views = {name: self._collections.view(person, name, as_of or "today") for name in names}
-        found = find(views, asked, documents=documents or (), first=offset, limit=limit)
-        made = shapes.WordsFound.of_found(found, [*unready])
-        told = found_documents(one.model_dump() for one in made.found)
-        self._asking.audit.note(person.name, "search", words, collections=names, documents=told)
-        return made
+        matches = find(views, sought, documents=documents or (), first=offset, limit=limit)
+        result = shapes.WordsFound.of_found(matches, [*unready])
+        documents_found = found_documents(place.model_dump() for place in result.found)
+        self._asking.audit.note(
+            person.name, "search", words, collections=names, documents=documents_found
+        )
+        return result
 
     @_aside
     def read_provision(
@@ -350,25 +360,25 @@ class LexloopMcp(FastMCP[Any]):
         collection: Annotated[
             CollectionName | None,
             Field(
-                description="The collection of the document. Needed only where several have one "
-                "of that name."
+                description="The collection of the document. Needed only if several have a "
+                "document of that name."
             ),
         ] = None,
     ) -> shapes.Provisions:
         """Read the exact text of an article, section, paragraph or annex of one document.
 
-        Gives the headings above it and what it refers to; without a provision, the list of those of
-        the document.
+        The result includes the headings above it and what it refers to. Without a provision, it
+        lists the provisions of the document.
         """
         name, view, source = self._meant(self._person(call), document, collection)
-        made = partial(shapes.Provisions, collection=name, document=source.name)
+        result = partial(shapes.Provisions, collection=name, document=source.name)
         if provision is None:
             units = source.units(0)
-            shown = [shapes.Listed(**one) for one in units[:_MOST_LISTED]]
-            return made(provisions=[], contents=shown, more=len(units) - len(shown))
+            shown = [shapes.Listed(**unit) for unit in units[:_MOST_LISTED]]
+            return result(provisions=[], contents=shown, more=len(units) - len(shown))
         places = source.places(provision, "Leave `provision` out for the list of them.")
-        found = [_provision(name, view, source, place) for place in places]
-        return made(provisions=found, contents=[], more=0)
+        provisions = [_provision(name, view, source, place) for place in places]
+        return result(provisions=provisions, contents=[], more=0)
 
     @_aside
     def list_documents(
@@ -377,30 +387,32 @@ class LexloopMcp(FastMCP[Any]):
         collections: Names = None,
         containing: Annotated[
             Words | None,
-            Field(description="Only documents with these words in their name or title."),
+            Field(description="Only documents whose name or title contains these words."),
         ] = None,
-        limit: Annotated[int, Field(ge=1, le=500, description="The most documents.")] = 100,
-        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+        limit: Annotated[
+            int, Field(ge=1, le=500, description="Maximum number of documents.")
+        ] = 100,
+        offset: Annotated[Place, Field(description="Number of documents to skip.")] = 0,
     ) -> shapes.Documents:
-        """List the collections and their documents, with titles and the days they are in force.
+        """List the collections and their documents, with titles and dates in force.
 
-        Use it to learn what can be asked and how documents are named.
+        Use it to learn what can be asked about and how documents are named.
         """
         person = self._person(call)
         views = self._views(person, collections)
         names = [*views] if collections is not None else self._collections.names(person)
         words = folded(containing or "").casefold()
-        found = [
+        matching = [
             (name, document)
             for name, view in views.items()
             for document in view.documents
             if words in folded(f"{document}\n{view.titles.get(document, '')}").casefold()
         ]
-        shown = found[offset : offset + limit]
+        shown = matching[offset : offset + limit]
         return shapes.Documents(
             collections=names,
             unavailable=[name for name in names if name not in views],
-            total=len(found),
+            total=len(matching),
             documents=[_document(name, views[name], document) for name, document in shown],
         )
 
@@ -412,29 +424,34 @@ class LexloopMcp(FastMCP[Any]):
         ],
         call: Call,
         depth: Annotated[int, Field(ge=1, le=2, description="How many entities away to look.")] = 1,
-        limit: Annotated[int, Field(ge=1, le=100, description="The most relations.")] = 20,
+        limit: Annotated[int, Field(ge=1, le=100, description="Maximum number of relations.")] = 20,
         collections: Names = None,
     ) -> shapes.Relations:
-        """Tell the relations of a term or a provision, each with its source.
+        """List the relations of a term or a provision, each with its source.
 
-        What it is part of, where it is defined and used, what it refers to, excepts from and
-        amends, and the reverse.
+        Relations say what it is part of, where it is defined and used, and what it refers to,
+        excepts from and amends, in both directions.
         """
-        found: dict[str, Neighbourhood] = {}
+        neighbourhoods: dict[str, Neighbourhood] = {}
         error: InputError | None = None
         for name, view in self._views(self._person(call), collections).items():
             try:
-                found[name] = neighbourhood(view.graph(), entity, depth, limit, where=name)
+                neighbourhoods[name] = neighbourhood(view.graph(), entity, depth, limit, where=name)
             except InputError as missing:
                 error = missing
-        if not found and error is not None:
+        if not neighbourhoods and error is not None:
             raise error
-        lists = [[_relation(name, one) for one in a.relations] for name, a in found.items()]
-        each = [one for group in zip_longest(*lists) for one in group if one is not None]
+        lists = [
+            [_relation(name, relation) for relation in around.relations]
+            for name, around in neighbourhoods.items()
+        ]
+        relations = [
+            relation for group in zip_longest(*lists) for relation in group if relation is not None
+        ]
         return shapes.Relations(
-            entity=next((around.name for around in found.values()), entity),
-            degree=sum(around.degree for around in found.values()),
-            relations=each[:limit],
+            entity=next((around.name for around in neighbourhoods.values()), entity),
+            degree=sum(around.degree for around in neighbourhoods.values()),
+            relations=relations[:limit],
         )
 
     @_aside
@@ -443,47 +460,47 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         *,
         document: Annotated[
-            DocumentName | None, Field(description="Only of this document. Leave it out for all.")
+            DocumentName | None, Field(description="Only this document. Leave it out for all.")
         ] = None,
         collection: Annotated[
-            CollectionName | None, Field(description="Only of this collection.")
+            CollectionName | None, Field(description="Only this collection.")
         ] = None,
         kinds: Annotated[
             Annotated[list[Id], Field(max_length=6)] | None,
             Field(description="Any of duty, right, prohibition, deadline, sum, penalty."),
         ] = None,
-        actor: Annotated[
-            Words | None, Field(description="Words that who acts is named with.")
-        ] = None,
+        actor: Annotated[Words | None, Field(description="Words in the name of who acts.")] = None,
         since: Annotated[
             Annotated[list[Words], Field(max_length=100)] | None,
-            Field(description="Days of events that periods count from, as EVENT=YYYY-MM-DD."),
+            Field(
+                description="Dates of events from which periods are counted, as EVENT=YYYY-MM-DD."
+            ),
         ] = None,
         as_of: AsOf = None,
-        limit: Annotated[int, Field(ge=1, le=500, description="The most entries.")] = 50,
-        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=500, description="Maximum number of entries.")] = 50,
+        offset: Annotated[Place, Field(description="Number of entries to skip.")] = 0,
     ) -> shapes.RegisterFound:
-        """List who must, may or must not do what, by when, unless what, each with its quote.
+        """List who must, may or must not do what, by when and unless what, each with its quote.
 
-        Duties, rights, prohibitions, deadlines, sums and penalties of documents in English.
+        Covers duties, rights, prohibitions, deadlines, sums and penalties in documents in English.
         """
         wanted = Wanted.of(kinds or (), actor or "", since or ())
         person = self._person(call)
         if document is not None:
             name, view, source = self._meant(person, document, collection)
-            found = [(name, one) for one in register(view, [source.name], wanted).entries]
+            entries = [(name, entry) for entry in register(view, [source.name], wanted).entries]
         else:
-            named = None if collection is None else [collection]
-            views = self._views(person, named, as_of or "today")
-            found = [
-                (name, one)
+            names = None if collection is None else [collection]
+            views = self._views(person, names, as_of or "today")
+            entries = [
+                (name, entry)
                 for name, view in views.items()
-                for one in register(view, (), wanted, MOST_AT_ONCE).entries
+                for entry in register(view, (), wanted, MOST_AT_ONCE).entries
             ]
-        shown = found[offset : offset + limit]
+        shown = entries[offset : offset + limit]
         self._asking.audit.note(person.name, "register", document=document, entries=len(shown))
         return shapes.RegisterFound(
-            total=len(found), entries=[_entry(name, one) for name, one in shown]
+            total=len(entries), entries=[_entry(name, entry) for name, entry in shown]
         )
 
     async def describe(
@@ -494,18 +511,18 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         collection: Annotated[
             CollectionName | None,
-            Field(description="Needed only where several have a document of that name."),
+            Field(description="Needed only if several collections have a document of that name."),
         ] = None,
     ) -> shapes.ProfileFound:
-        """Tell what a document is: kind, parties, dates, governing law, outline, terms.
+        """Describe a document: kind, parties, dates, governing law, outline and defined terms.
 
-        And what it refers to, and questions that it was found to answer.
+        The result also lists what it refers to and questions that it is known to answer.
         """
         person = self._person(call)
-        name, made = await self._asking.described(
+        name, profile = await self._asking.described(
             person, lambda: self._meant(person, document, collection)
         )
-        return _profile(name, made)
+        return _profile(name, profile)
 
     @_aside
     def diff(
@@ -514,25 +531,25 @@ class LexloopMcp(FastMCP[Any]):
             DocumentName, Field(description="The earlier document's name, or the end of it.")
         ],
         new: Annotated[
-            DocumentName, Field(description="The later document's, in the same collection.")
+            DocumentName, Field(description="The later document's name, in the same collection.")
         ],
         call: Call,
         collection: Annotated[
             CollectionName | None,
-            Field(description="Their collection. Needed only where several have such names."),
+            Field(description="Their collection. Needed only if several have such documents."),
         ] = None,
-        limit: Annotated[int, Field(ge=1, le=500, description="The most changes.")] = 100,
+        limit: Annotated[int, Field(ge=1, le=500, description="Maximum number of changes.")] = 100,
     ) -> shapes.Changes:
-        """Tell what changed from one version of a document to another, provision by provision.
+        """Compare two versions of a document, provision by provision.
 
-        What is changed, word by word, moved, renumbered, new and gone, and which references still
-        use an old number.
+        The result says what was changed (word by word), moved, renumbered, added and removed, and
+        which references still use an old number.
         """
         person = self._person(call)
         name, view, source = self._meant(person, old, collection)
         older = Version(source, view.titles[source.name])
-        found = Comparison(older, Version.of(view, new)).record()
-        return shapes.Changes.of(name, found, limit)
+        changes = Comparison(older, Version.of(view, new)).record()
+        return shapes.Changes.of(name, changes, limit)
 
     @_aside
     def table(  # noqa: PLR0917 - a client names them
@@ -543,34 +560,38 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         questions: Annotated[
             list[Text],
-            Field(max_length=_MOST_COLUMNS, description="What each document is asked."),
-        ] = [],  # noqa: B006 - read alone
+            Field(max_length=_MOST_COLUMNS, description="The questions to ask each document."),
+        ] = [],  # noqa: B006 - never changed
         checklist: Annotated[
             Id | None,
-            Field(description="Ask this, too: commercial, dpa, lease, nda or privacy."),
+            Field(
+                description="A checklist to ask as well: commercial, dpa, lease, nda or privacy."
+            ),
         ] = None,
-        limit: Annotated[int, Field(ge=1, le=25, description="The most documents.")] = 10,
-        offset: Annotated[Place, Field(description="How many to leave out first.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=25, description="Maximum number of documents.")] = 10,
+        offset: Annotated[Place, Field(description="Number of documents to skip.")] = 0,
     ) -> shapes.Table:
         """Ask each document of a collection the same questions, for a table with a source per cell.
 
-        Says "not stated" where a document does not say it. For one question over all documents
-        together use `ask`.
+        A cell is "not stated" if its document does not answer. To ask one question over all
+        documents together, use `ask`.
         """
         from lexloop_server.tables import asked_by, asker_of
 
         person = self._person(call)
-        asked = asked_by(questions, [checklist] if checklist else []).questions
+        questions_asked = asked_by(questions, [checklist] if checklist else []).questions
         self._asking.rates.count("questions", person.name)
-        said = "\n".join(one.question for one in asked)
-        self._asking.audit.note(person.name, "table", said, collections=[collection])
+        text = "\n".join(question.question for question in questions_asked)
+        self._asking.audit.note(person.name, "table", text, collections=[collection])
         asker = asker_of(self._asking.engine, self._collections, person, collection)
         names = [*asker.documents][offset:]
         rows = []
         for name in names[:limit]:
-            of = asker.of(name)
-            cells = [(one, _cell(of, one)) for one in asked]
-            shown = [shapes.TableCell.of(c, one.question, collection) for one, c in cells]
+            document = asker.of(name)
+            cells = [(question, _cell(document, question)) for question in questions_asked]
+            shown = [
+                shapes.TableCell.of(cell, question.question, collection) for question, cell in cells
+            ]
             rows.append(shapes.TableRow(document=clean(name), cells=shown))
         return shapes.Table(collection=collection, rows=rows, more=len(names) - len(rows))
 
@@ -578,50 +599,50 @@ class LexloopMcp(FastMCP[Any]):
         return self._person_of(call.request_context.request)
 
     def _meant(
-        self, person: Person, said: str, collection: str | None
+        self, person: Person, named: str, collection: str | None
     ) -> "tuple[str, View, Source]":
-        """Return the document meant, with its collection and view.
+        """Return the document that is meant, with its collection and view.
 
         Raises:
-            LexloopError: There is no such document, or several.
+            LexloopError: No document matches, or several do.
         """
         views = self._views(person, None if collection is None else [collection])
-        found, error = [], None
+        candidates, error = [], None
         for name, view in views.items():
             try:
-                found.append((name, view, Source.of(view, said)))
+                candidates.append((name, view, Source.of(view, named)))
             except InputError as missing:
                 error = missing
-        exact = [one for one in found if one[2].name == said]
-        for certain in (found, exact):
+        exact = [candidate for candidate in candidates if candidate[2].name == named]
+        for certain in (candidates, exact):
             if len(certain) == 1:
                 return certain[0]
-        if found:
-            among = ", ".join(name for name, *_ in found)
-            raise InputError(f"{said!r} is a document of {among}.", "Name one as `collection`.")
+        if candidates:
+            among = ", ".join(name for name, *_ in candidates)
+            raise InputError(f"{named!r} is a document of {among}.", "Name one as `collection`.")
         if error is not None and len(views) == 1:
             raise error
-        raise NotFoundError(f"There is no document {said!r}.", "See list_documents.")
+        raise NotFoundError(f"There is no document {named!r}.", "See list_documents.")
 
     def _views(
-        self, person: Person, wanted: Iterable[str] | None, as_of: str = "any"
+        self, person: Person, requested: Iterable[str] | None, as_of: str = "any"
     ) -> "dict[str, View]":
-        """Return the views of the collections meant.
+        """Return the views of the requested collections.
 
         If none was named, collections that cannot be opened are skipped.
 
         Raises:
-            LexloopError: There is no such collection for the person, or it cannot be opened.
+            LexloopError: The person has no such collection, or it cannot be opened.
         """
         views: dict[str, View] = {}
         failed: LexloopError | None = None
-        named = self._collections.names(person) if wanted is None else dict.fromkeys(wanted)
-        for name in named:
+        names = self._collections.names(person) if requested is None else dict.fromkeys(requested)
+        for name in names:
             try:
                 views[name] = self._collections.view(person, name, as_of)
             except (CorpusError, DataError, ModelError) as error:
                 failed = error
-        if failed is not None and (wanted is not None or not views):
+        if failed is not None and (requested is not None or not views):
             raise failed
         return views
 
@@ -632,7 +653,7 @@ class LexloopMcp(FastMCP[Any]):
         """Return the text at the address of a source.
 
         Raises:
-            NotFoundError: There is no such place for the person.
+            NotFoundError: The person has no such source.
         """
         link = shapes.SourceLink.of(uri)
         view = self._collections.view(person, link.collection)
@@ -653,36 +674,38 @@ class LexloopMcp(FastMCP[Any]):
 
 
 def _tool(does: Any, title: str) -> Tool:
-    """Return a tool that takes the arguments of its signature, and refuses all others."""
-    said = inspect.getdoc(does)
-    made = Tool.from_function(does, title=title, description=said, annotations=_READING)
-    takes = made.fn_metadata.arg_model
-    takes.model_config["extra"] = "forbid"
-    takes.model_rebuild(force=True)
-    made.parameters = takes.model_json_schema()
-    return made
+    """Return a tool that accepts only the arguments of its signature."""
+    description = inspect.getdoc(does)
+    tool = Tool.from_function(does, title=title, description=description, annotations=_READING)
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema()
+    return tool
 
 
-def _cell(of: "DocumentAsker", question: "Question") -> dict[str, Any]:
+def _cell(document: "DocumentAsker", question: "Question") -> dict[str, Any]:
     give_way()
-    return of.ask(question).model_dump()
+    return document.ask(question).model_dump()
 
 
-def _given(found: shapes.Result) -> types.CallToolResult:
-    """Return a result twice, typed and as text, with links to its sources."""
+def _given(result: shapes.Result) -> types.CallToolResult:
+    """Return a result both typed and as text, with links to its sources."""
     links = [
         types.ResourceLink(
             type="resource_link",
             uri=AnyUrl(uri),
-            name=one.place,
-            description=one.line(),
+            name=source.place,
+            description=source.line(),
             mimeType="text/plain",
         )
-        for uri, one in [*{one.uri: one for one in found.links()}.items()][:_MOST_LINKS]
+        for uri, source in [*{source.uri: source for source in result.links()}.items()][
+            :_MOST_LINKS
+        ]
     ]
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=clean(found.as_text())), *links],
-        structuredContent=found.model_dump(mode="json"),
+        content=[types.TextContent(type="text", text=clean(result.as_text())), *links],
+        structuredContent=result.model_dump(mode="json"),
     )
 
 
@@ -699,9 +722,9 @@ def _told(step: dict[str, Any]) -> str:
     """Return a step in a few words."""
     names = ("queries", "candidates", "passages", "score")
     counted = {n: len(v) if isinstance(v := step[n], list) else v for n in names if n in step}
-    said = ", ".join(f"{name} {value}" for name, value in counted.items() if value is not None)
-    where = f"{step['collection']}: " if step.get("collection") else ""
-    return f"{where}{step['node'].replace('_', ' ')}{f' ({said})' if said else ''}"
+    counts = ", ".join(f"{name} {value}" for name, value in counted.items() if value is not None)
+    place = f"{step['collection']}: " if step.get("collection") else ""
+    return f"{place}{step['node'].replace('_', ' ')}{f' ({counts})' if counts else ''}"
 
 
 def _provision(collection: str, view: "View", source: Source, place: int) -> shapes.Provision:
@@ -720,78 +743,80 @@ def _provision(collection: str, view: "View", source: Source, place: int) -> sha
         heading=clean(record["heading"]),
         kind=record["kind"],
         above=[
-            clean(" ".join(filter(None, dict.fromkeys((one["label"], one["heading"])))))
-            for one in record["above"]
+            clean(" ".join(filter(None, dict.fromkeys((unit["label"], unit["heading"])))))
+            for unit in record["above"]
         ],
-        lead_in=[clean(said) for said in record["lead_in"]],
-        refers_to=[shapes.Mention(**one) for one in record["refers_to"]],
+        lead_in=[clean(line) for line in record["lead_in"]],
+        refers_to=[shapes.Mention(**mention) for mention in record["refers_to"]],
         cut=len(text) > _MOST_READ,
     )
 
 
 def _document(collection: str, view: "View", name: str) -> shapes.Document:
-    known = view.metadata([name])[name]
+    metadata = view.metadata([name])[name]
     return shapes.Document(
         collection=collection,
         name=clean(name),
         title=clean(view.titles.get(name, "")),
-        kind=known.kind,
-        jurisdiction=clean(known.jurisdiction),
-        version=known.version,
+        kind=metadata.kind,
+        jurisdiction=clean(metadata.jurisdiction),
+        version=metadata.version,
         pages=len(view.pages_of(name)),
         uri=shapes.SourceLink(collection, name).uri,
     )
 
 
-def _entry(collection: str, one: Entry) -> shapes.RegisterEntry:
+def _entry(collection: str, entry: Entry) -> shapes.RegisterEntry:
     return shapes.RegisterEntry.of(
-        {"collection": collection, **one.model_dump()},
-        kinds=list(one.kinds),
-        who=clean(one.who),
-        what=clean(one.what),
-        when=clean(one.when),
-        day=one.day,
-        note=one.note,
-        unless=[clean(said) for said in one.unless],
-        sums=one.sums,
+        {"collection": collection, **entry.model_dump()},
+        kinds=list(entry.kinds),
+        who=clean(entry.who),
+        what=clean(entry.what),
+        when=clean(entry.when),
+        day=entry.day,
+        note=entry.note,
+        unless=[clean(condition) for condition in entry.unless],
+        sums=entry.sums,
     )
 
 
-def _profile(collection: str, made: Profile) -> shapes.ProfileFound:
+def _profile(collection: str, profile: Profile) -> shapes.ProfileFound:
     lists: dict[str, Sequence[Item]] = {
-        "party": made.parties,
-        "made": made.signed,
-        "in effect": made.effective,
-        "lasts": made.term,
-        "governing law": made.governing_law,
-        "defines": made.terms,
-        "refers to": made.refers_to,
-        "worth asking": made.questions,
+        "party": profile.parties,
+        "made": profile.signed,
+        "in effect": profile.effective,
+        "lasts": profile.term,
+        "governing law": profile.governing_law,
+        "defines": profile.terms,
+        "refers to": profile.refers_to,
+        "worth asking": profile.questions,
     }
-    held = {"collection": collection, "document": made.document}
-    said = [
-        shapes.ProfileItem.of({**held, **one.model_dump()}, about=about, said=clean(one.said))
+    place = {"collection": collection, "document": profile.document}
+    items_found = [
+        shapes.ProfileItem.of({**place, **item.model_dump()}, about=about, said=clean(item.said))
         for about, items in lists.items()
-        for one in items
+        for item in items
     ]
-    outline = [clean(" ".join(dict.fromkeys((one.label, one.heading)))) for one in made.outline]
+    outline = [
+        clean(" ".join(dict.fromkeys((unit.label, unit.heading)))) for unit in profile.outline
+    ]
     return shapes.ProfileFound(
         collection=collection,
-        document=clean(made.document),
-        title=clean(made.title),
-        kind=made.kind,
-        words=made.words,
-        provisions=made.provisions,
-        pages=made.pages,
+        document=clean(profile.document),
+        title=clean(profile.title),
+        kind=profile.kind,
+        words=profile.words,
+        provisions=profile.provisions,
+        pages=profile.pages,
         outline=outline,
-        said=said,
+        said=items_found,
     )
 
 
-def _relation(collection: str, found: Any) -> shapes.RelationFound:
+def _relation(collection: str, relation: Any) -> shapes.RelationFound:
     from lexloop.knowledge.relations import reading
 
-    triplet = found.triplet
+    triplet = relation.triplet
     return shapes.RelationFound.of(
         {"collection": collection, **triplet},
         subject=clean(triplet["subject"]),

@@ -44,8 +44,7 @@ _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 class McpEndpoint:
     """An ASGI application that speaks the protocol while ``run`` is entered.
 
-    Each person has so many ``sessions`` of their own: to anybody else they do not exist, nor do
-    they take their place.
+    Each person has up to ``sessions`` sessions. Nobody else can see them or use them up.
     """
 
     def __init__(self, asking: Asking, collections: Collections, sessions: int) -> None:
@@ -67,9 +66,9 @@ class McpEndpoint:
                 group.cancel_scope.cancel()
 
     async def _ready(self, person: Person) -> "StreamableHTTPSessionManager | None":
-        """Return the manager of somebody's sessions, begun where it was not.
+        """Return the manager of a person's sessions, started if necessary.
 
-        It is None outside of ``run``.
+        Return None outside of ``run``.
         """
         async with self._loading:
             if person.name not in self._managers and self._group is not None:
@@ -100,7 +99,7 @@ class McpEndpoint:
         person = person_of(Request(scope))
         if scope["method"] in _ALLOWED:
             check_role(person.role, f"{scope['method']} /mcp")
-        # nothing is told unasked, so a stream that waits for it would only hold a connection
+        # the server sends nothing unasked, so a stream waiting for it would only hold a connection
         manager = await self._ready(person) if scope["method"] in _ALLOWED else None
         if manager is None:
             refusal = Response(status_code=405, headers={"Allow": ", ".join(_ALLOWED)})
@@ -108,23 +107,23 @@ class McpEndpoint:
             return
         body = await Request(scope, receive).body()
         if not _is_json(body):
-            unread = InputError("The message is no JSON.", "Send one message of JSON-RPC.")
+            unread = InputError("The message is not JSON.", "Send one message of JSON-RPC.")
             await response_of(unread)(scope, receive, send)
             return
         from lexloop_server.mcp import WORK
 
         work: list[anyio.CancelScope] = []
-        asked = {**scope, WORK: work}
+        tracked = {**scope, WORK: work}
         try:
-            await manager.handle_request(asked, _replayed(body, receive), send)
+            await manager.handle_request(tracked, _replayed(body, receive), send)
         finally:
-            # an answer cannot be fetched later, so whoever leaves wants none
-            for held in work:
-                held.cancel()
+            # an answer cannot be fetched later, so a client that leaves wants none
+            for cancellation in work:
+                cancellation.cancel()
 
 
 def _is_json(body: bytes) -> bool:
-    """Return whether a body can be read: the protocol's library fails at what is nested deeply."""
+    """Return whether a body can be read. The protocol's library fails on deep nesting."""
     try:
         json.loads(body or b"null")
     except (ValueError, RecursionError):
@@ -134,10 +133,10 @@ def _is_json(body: bytes) -> bool:
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """Return what gives a body that was read already, and then what comes after it."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def received() -> Message:
-        return left.pop() if left else await receive()
+        return pending.pop() if pending else await receive()
 
     return received
 
@@ -147,9 +146,9 @@ def serve_stdio(asking: Asking, collections: Collections, person: Person) -> Non
     from lexloop_server.mcp import LexloopMcp
 
     offered = LexloopMcp(asking, collections, lambda _: person)
-    with _own_streams() as (given, told):
+    with _own_streams() as (incoming, outgoing):
         try:
-            asyncio.run(_interruptible(_serve(offered, given, told)))
+            asyncio.run(_interruptible(_serve(offered, incoming, outgoing)))
         except* BrokenPipeError:
             _log.info("Nobody reads any more.")
 
@@ -170,26 +169,26 @@ async def _interruptible(work: Coroutine[Any, Any, None]) -> None:
         raise KeyboardInterrupt from error
 
 
-async def _serve(offered: "LexloopMcp", given: BinaryIO, told: BinaryIO) -> None:
+async def _serve(offered: "LexloopMcp", source: BinaryIO, target: BinaryIO) -> None:
     from mcp.server.stdio import stdio_server
 
     server = offered.protocol
-    lines: Any = _lines(given)
-    written = anyio.wrap_file(io.TextIOWrapper(told, encoding="utf-8", write_through=True))
-    async with stdio_server(lines, written) as (incoming, outgoing):
+    lines: Any = _lines(source)
+    output = anyio.wrap_file(io.TextIOWrapper(target, encoding="utf-8", write_through=True))
+    async with stdio_server(lines, output) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 @contextmanager
 def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Give the standard streams to the protocol alone: what else is printed goes to the errors."""
+    """Reserve the standard streams for the protocol. Other output goes to standard error."""
     sys.stdout.flush()
-    given = os.fdopen(os.dup(_INPUT), "rb")
-    told = os.fdopen(os.dup(_OUTPUT), "wb", buffering=0)
+    incoming = os.fdopen(os.dup(_INPUT), "rb")
+    outgoing = os.fdopen(os.dup(_OUTPUT), "wb", buffering=0)
     before = os.dup(_OUTPUT)
     os.dup2(_ERRORS, _OUTPUT)
     try:
-        yield given, told
+        yield incoming, outgoing
     finally:
         os.dup2(before, _OUTPUT)
         os.close(before)
@@ -198,27 +197,27 @@ def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 async def _lines(file: BinaryIO) -> AsyncIterator[str]:
     """Yield lines as they come.
 
-    They are read by a thread that nobody waits for: a read of standard input cannot be cancelled,
-    and Ctrl-C must end the process at once. Of a line that is too long nothing is kept but its
-    beginning, which is no message.
+    A thread that nobody waits for reads them: a read of standard input cannot be cancelled, and
+    Ctrl-C must end the process at once. Of a line that is too long, only the beginning is yielded,
+    which is not a message.
     """
     loop = asyncio.get_running_loop()
-    read: asyncio.Queue[str | None] = asyncio.Queue(1)
+    lines: asyncio.Queue[str | None] = asyncio.Queue(1)
 
     def tell(line: str | None) -> None:
-        asyncio.run_coroutine_threadsafe(read.put(line), loop).result()
+        asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
 
     def follow() -> None:
         with suppress(RuntimeError, OSError, ValueError):  # the loop or the file is closed
             while line := file.readline(_MOST_LINE_BYTES):
-                whole = line.endswith(b"\n") or len(line) < _MOST_LINE_BYTES
-                while not whole:
+                complete = line.endswith(b"\n") or len(line) < _MOST_LINE_BYTES
+                while not complete:
                     rest = file.readline(_MOST_LINE_BYTES)
-                    whole = rest.endswith(b"\n") or not rest
+                    complete = rest.endswith(b"\n") or not rest
                     line = line[:1]
                 tell(line.decode("utf-8", "replace"))
             tell(None)
 
     Thread(target=follow, name="lexloop-stdin", daemon=True).start()
-    while (line := await read.get()) is not None:
+    while (line := await lines.get()) is not None:
         yield line

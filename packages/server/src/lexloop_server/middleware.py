@@ -69,7 +69,7 @@ WRONG_KEY = "wrong key"
 """The audit log's name for the use of an unknown key."""
 _MB = 1024 * 1024
 _UNKNOWN_BYTES = 16 * 1024
-"""The most that is taken of somebody who is not known, which a key to sign in with fits into."""
+"""Largest body of an unknown sender. A key to sign in with fits into it."""
 _DIGITS = 20
 """A length of more digits is too large anyway, and Python reads no number of thousands of them."""
 _LONGEST_ADDRESS = 100
@@ -119,11 +119,11 @@ class Guard:
         person: Person | None = None
         answer: ASGIApp = self._app
         language.set(_language_of(scope))
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
                 scope["lexloop.person"] = person = self._admitted(scope)
                 if person is not None:
-                    held.enter_context(self._shares.one(person.name))
+                    stack.enter_context(self._shares.one(person.name))
             except LexloopError as error:
                 answer = response_of(error, scope["path"])
                 if isinstance(error, UnknownPerson) and b"authorization" in dict(scope["headers"]):
@@ -136,7 +136,7 @@ class Guard:
             await answer(scope, body.receive, _responding(send, body, caching))
 
     def _admitted(self, scope: Scope) -> Person | None:
-        """Return who asks, or None if it does not matter.
+        """Return the sender, or None if it does not matter.
 
         Raises:
             LexloopError: The request is refused.
@@ -155,7 +155,7 @@ class Guard:
             # address from signing in
             self._rates.count("requests", f"sign-in: {address}")
             return None
-        who = f"stranger: {address}"
+        sender = f"stranger: {address}"
         try:
             session = Request(scope).cookies.get(COOKIE, "")
             person = self._people.identified(headers, scope["lexloop.peer"], session)
@@ -164,28 +164,28 @@ class Guard:
                     "A key is needed.",
                     "Send it as `Authorization: Bearer KEY`, or sign in on the page.",
                 )
-            who = person.name
+            sender = person.name
         finally:
             if path != SCHEMA:
-                self._rates.count("requests", who)
+                self._rates.count("requests", sender)
         return person
 
     def _check_identity(self, scope: Scope) -> None:
         """Refuse a duplicated header of a trusted proxy, since one may come from the client."""
         if not self._people.trusts(scope["lexloop.peer"]):
             return
-        given = [name.decode("latin-1") for name, _ in scope["headers"]]
+        names = [name.decode("latin-1") for name, _ in scope["headers"]]
         for name in self._people.identity_headers:
-            if given.count(name) > 1:
+            if names.count(name) > 1:
                 raise InputError(
                     f"The proxy says {name} twice.", "Have it replace what a client sends of it."
                 )
 
     def _is_forged(self, scope: Scope) -> bool:
-        """Return whether somebody says who asks whose word on that does not count."""
-        given = {name.decode("latin-1") for name, _ in scope["headers"]}
-        named = given.intersection(self._people.identity_headers)
-        return bool(named) and not self._people.trusts(scope["lexloop.peer"])
+        """Return whether an untrusted sender claims an identity."""
+        names = {name.decode("latin-1") for name, _ in scope["headers"]}
+        claimed = names.intersection(self._people.identity_headers)
+        return bool(claimed) and not self._people.trusts(scope["lexloop.peer"])
 
     def _check_host(self, host: str) -> None:
         """Refuse names that are not the server's: a page elsewhere may resolve to this address."""
@@ -198,11 +198,11 @@ class Guard:
         )
 
     def _check_origin(self, headers: dict[str, str]) -> None:
-        """Refuse what a page of another site has a browser send."""
+        """Refuse requests that a browser sends for a page of another site."""
         origin, host = headers.get("origin"), headers.get("host", "").lower()
-        fetched = headers.get("sec-fetch-site", "none")
+        site = headers.get("sec-fetch-site", "none")
         same = origin is None or _netloc_of(origin) == host
-        if not same or fetched not in ("same-origin", "none"):
+        if not same or site not in ("same-origin", "none"):
             raise AccessError(
                 "The request comes from a page of another site.", "Ask from the server's own page."
             )
@@ -230,9 +230,9 @@ class Body:
         self, scope: Scope, receive: Receive, limits: LimitSettings, known: bool = True
     ) -> None:
         headers = dict(scope["headers"])
-        said = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
-        digits = said.lstrip(b"0")[:_DIGITS] or b"0"
-        self.length = int(digits) if said.isdigit() else None
+        declared = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
+        digits = declared.lstrip(b"0")[:_DIGITS] or b"0"
+        self.length = int(digits) if declared.isdigit() else None
         """The number of bytes that the client announced, or None."""
         self.whole = self.length == 0
         self._receive, self._idle_s, self._began = receive, limits.idle_s, time.monotonic()
@@ -253,9 +253,9 @@ class Body:
         if self.whole:
             return await self._receive()
         self._check_size(self.length or 0)
-        left = min(self._idle_s, self._until - time.monotonic())
+        remaining = min(self._idle_s, self._until - time.monotonic())
         try:
-            async with asyncio.timeout(max(0.0, left)):
+            async with asyncio.timeout(max(0.0, remaining)):
                 message = await self._next()
         except TimeoutError as error:
             raise Refused(
@@ -265,9 +265,9 @@ class Body:
         return message
 
     async def drain(self) -> None:
-        """Take what still comes within a moment, up to a size, and keep nothing of it.
+        """Read and discard what still comes within a moment, up to a size.
 
-        A connection that is closed while its client sends loses the answer on the way.
+        If a connection is closed while its client sends, the response is lost.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(_LINGER_S):
@@ -285,7 +285,7 @@ class Body:
             most = round(self._most / _MB, 2)
             raise Refused(
                 TooLargeError(
-                    f"More than {most:g} MB were sent at once; nothing of it was taken.",
+                    f"More than {most:g} MB were sent at once; nothing was accepted.",
                     "Send less at once.",
                 )
             )
@@ -293,14 +293,14 @@ class Body:
 
 def body_of(request: Request) -> Body:
     """Return the body of a request, as the middleware lets it be taken."""
-    found: Body = request.scope["lexloop.body"]
-    return found
+    body: Body = request.scope["lexloop.body"]
+    return body
 
 
 def _responding(send: Send, body: Body, caching: str) -> Send:
-    """Return what sends a response with the usual headers, and with what is said to caches.
+    """Return a function that sends a response with the usual headers and with cache rules.
 
-    A response that leaves a body unread ends the connection.
+    A response that leaves a body unread closes the connection.
     """
 
     async def sent(message: Message) -> None:
@@ -327,21 +327,21 @@ def _language_of(scope: Scope) -> str:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the address of whoever asks, as a trusted proxy says it, which may be any text."""
+    """Return the address of the sender, as given by a trusted proxy. It may be any text."""
     return str((scope.get("client") or ("", 0))[0])[:_LONGEST_ADDRESS]
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
     """Return a request's headers. A duplicated header has both values, which match nobody."""
-    found = Headers(scope=scope)
-    return {name: ", ".join(found.getlist(name)) for name in found}
+    headers = Headers(scope=scope)
+    return {name: ", ".join(headers.getlist(name)) for name in headers}
 
 
 def _netloc_of(url: str) -> str:
     try:
         return urlsplit(url).netloc.lower()
     except ValueError:
-        return ""  # a browser sends no such origin
+        return ""  # browsers never send such an origin
 
 
 def _host_of(url: str) -> str:

@@ -31,7 +31,7 @@ _TOLD = (
 ALL = "lexloop"
 """The model that is all collections."""
 Said = Annotated[str, Field(max_length=1_000_000)]
-"""What a message says; those before the question may be long answers."""
+"""Text of a message. Messages before the question may be long answers."""
 Nothing = Annotated[list[Any], Field(max_length=0)] | None
 
 
@@ -43,7 +43,7 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message of the conversation; what a tool gave is none."""
+    """A message of the conversation, except results of tools."""
 
     role: Literal["system", "developer", "user", "assistant"]
     content: Said | Annotated[list[Part], Field(max_length=_MOST_PARTS)] | None = None
@@ -63,13 +63,13 @@ class TextFormat(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream tells beside the answer."""
+    """What a stream contains besides the answer."""
 
     include_usage: bool | None = None
 
 
 class Extension(BaseModel):
-    """What Lexloop takes beside OpenAI's parameters, under ``lexloop``."""
+    """Lexloop's own parameters, under ``lexloop``."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -78,10 +78,10 @@ class Extension(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A request for a completion. Parameters that are not named here are ignored.
+    """A request for a completion. Parameters that are not listed here are ignored.
 
-    Those that would change what the answer is can be given with the value alone that changes
-    nothing: answers are one text, written from the documents.
+    Parameters that would change the kind of answer accept only the value that changes nothing:
+    an answer is always one text, written from the documents.
     """
 
     model: str = Field(max_length=300, description="`lexloop`, or `lexloop/COLLECTION`.")
@@ -102,10 +102,10 @@ class ChatRequest(BaseModel):
     def conversation(self) -> tuple[str, list[Turn]]:
         """Return the question, and the turns before it.
 
-        System and developer messages are data of the caller's and no part of the conversation.
+        System and developer messages are the caller's own data, not part of the conversation.
 
         Raises:
-            QuestionError: The last message is no question.
+            QuestionError: The last message is not a question.
         """
         turns: list[Turn] = []
         for message in self.messages:
@@ -115,7 +115,7 @@ class ChatRequest(BaseModel):
                 turns.append({"role": "assistant", "content": answer_alone(message.text)})
         if not turns or turns[-1]["role"] != "user":
             raise QuestionError(
-                "The last message is no user's.", "End the messages with the question."
+                "The last message is not a user's.", "End the messages with the question."
             )
         return turns[-1]["content"], [turn for turn in turns[:-1] if turn["content"].strip()]
 
@@ -151,7 +151,7 @@ def models(person: Asker, served: Served) -> Models:
 
 @router.get("/models/{name:path}")
 def model(name: Annotated[str, Path(max_length=300)], person: Asker, served: Served) -> Model:
-    """Tell of one of them."""
+    """Return a model, which stands for a collection."""
     _collections(name, person, served)
     return Model(id=name)
 
@@ -166,16 +166,16 @@ async def complete(
 ) -> JSONResponse | EventSourceResponse:
     """Answer the last message of a conversation, with the citations under ``lexloop``."""
     question, before = asked.conversation()
-    wanted = AskRequest(
+    question_asked = AskRequest(
         question=question,
         collections=await run_in_threadpool(_collections, asked.model, person, served),
         as_of=asked.lexloop.as_of,
         settings=asked.lexloop.settings,
     )
     if not asked.stream:
-        answer = served.asking.answer(person, wanted, before)
+        answer = served.asking.answer(person, question_asked, before)
         return JSONResponse(_completion(asked.model, await while_there(request, answer)))
-    events = served.asking.events(person, wanted, before)
+    events = served.asking.events(person, question_asked, before)
     first = await anext(events)
     with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
     chunks = _chunked(asked.model, first[1]["id"], with_usage, events)
@@ -188,16 +188,16 @@ def _asked_by(person: Person, served: Serving) -> list[str]:
 
 
 def _collections(model: str, person: Person, served: Serving) -> list[str] | None:
-    """Return the collections that a model's name means, None for all.
+    """Return the collections that a model's name stands for, or None for all.
 
     Raises:
-        NotFoundError: There is no such model for the person.
+        NotFoundError: The person has no such model.
     """
-    known = _asked_by(person, served)
-    if model not in known:
+    models = _asked_by(person, served)
+    if model not in models:
         raise NotFoundError(
             f"The model {model!r} does not exist.",
-            f"Use one of {', '.join(known)}." if known else "There are no collections for you.",
+            f"Use one of {', '.join(models)}." if models else "There are no collections for you.",
         )
     return None if model == ALL else [model.removeprefix(f"{ALL}/")]
 
@@ -205,10 +205,10 @@ def _collections(model: str, person: Person, served: Serving) -> list[str] | Non
 async def _chunked(
     model: str, id: str, usage: bool, events: AsyncGenerator[Event, None]
 ) -> AsyncIterator[dict[str, str]]:
-    """Yield the chunks of a completion as server-sent events, the mark of the end last.
+    """Yield the chunks of a completion as server-sent events, the end mark last.
 
-    What a model drafts may be thrown away by the checks, and a chunk cannot be taken back: so the
-    draft is told as reasoning, and ``content`` is the answer once it was checked.
+    The checks may discard a model's draft, and a chunk cannot be taken back. So the draft is sent
+    as reasoning, and ``content`` is the checked answer.
     """
     head = _head("chat.completion.chunk", model, id)
 
@@ -270,5 +270,9 @@ def _told(record: dict[str, Any]) -> dict[str, Any]:
 
 def _usage(record: dict[str, Any]) -> dict[str, int]:
     used = record["usage"]
-    taken, given = used["tokens_in"], used["tokens_out"]
-    return {"prompt_tokens": taken, "completion_tokens": given, "total_tokens": taken + given}
+    tokens_in, tokens_out = used["tokens_in"], used["tokens_out"]
+    return {
+        "prompt_tokens": tokens_in,
+        "completion_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
+    }

@@ -1,4 +1,4 @@
-"""What only an operator asks: who may do what, and the audit log."""
+"""Routes for operators only: who may do what, and the audit log."""
 
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ _LINES = "application/x-ndjson"
 
 
 class PersonBody(BaseModel):
-    """A person of the settings; ``collections`` is None where they see all of the operator's."""
+    """A person of the settings. ``collections`` is null if they see all of the operator's."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -31,7 +31,7 @@ class PersonBody(BaseModel):
 
 
 class GroupBody(BaseModel):
-    """A group that the proxy names, and what it gives."""
+    """A group that the proxy names, with its role and tags."""
 
     name: str
     role: Role
@@ -46,7 +46,7 @@ class PeopleBody(BaseModel):
 
 
 class FaultBody(BaseModel):
-    """What is wrong, in which line of which file."""
+    """A fault in a line of a file of the audit log."""
 
     file: str
     line: int
@@ -54,9 +54,9 @@ class FaultBody(BaseModel):
 
 
 class VerifiedBody(BaseModel):
-    """Whether the audit log is as it was written; ``sha256`` is the hash of its last line.
+    """Whether the audit log is unchanged. ``sha256`` is the hash of its last line.
 
-    ``anchor`` states the last line, to be kept elsewhere and given as ``expect`` later.
+    ``anchor`` states the last line. Store it elsewhere and pass it as ``expect`` later.
     """
 
     intact: bool
@@ -71,12 +71,16 @@ class VerifiedBody(BaseModel):
 
 @router.get("/people")
 def people(served: Served) -> PeopleBody:
-    """List who may come in, and as what; their keys are told to nobody."""
-    people = [PersonBody.model_validate(one) for one in served.settings.people]
+    """List people and groups with their roles. Keys are never returned."""
+    people = [
+        PersonBody.model_validate(person_settings) for person_settings in served.settings.people
+    ]
     if (proxy := served.settings.proxy) is None:
         return PeopleBody(people=people, groups=[])
-    given = proxy.roles.items()
-    groups = [GroupBody(name=n, role=one, tags=[*proxy.tags.get(n, ())]) for n, one in given]
+    roles = proxy.roles.items()
+    groups = [
+        GroupBody(name=name, role=role, tags=[*proxy.tags.get(name, ())]) for name, role in roles
+    ]
     return PeopleBody(people=people, groups=groups)
 
 
@@ -84,9 +88,9 @@ def people(served: Served) -> PeopleBody:
 def audit(
     served: Served, since: Annotated[str | None, Query(max_length=50)] = None
 ) -> StreamingResponse:
-    """Return the lines of the audit log as they stand, all or those since a day or a moment."""
+    """Return the lines of the audit log unchanged, all or since a day or a moment."""
     lines = raw_lines(_kept(served), since)
-    first = next(lines, b"")  # what cannot be read is told by the status
+    first = next(lines, b"")  # a log that cannot be read gives an error status
     return StreamingResponse(chain([first], lines), media_type=_LINES)
 
 

@@ -1,4 +1,4 @@
-"""Pages as pictures, and places on them as shares of the page; only of what was indexed."""
+"""Pictures of the pages of indexed documents, and places on them as fractions of the page."""
 
 import base64
 import hashlib
@@ -35,24 +35,24 @@ _HINT = "Read its text."
 
 @dataclass(frozen=True)
 class Original:
-    """The file of a document as it was indexed; ``inside`` names a member of an archive."""
+    """The indexed file of a document. ``inside`` names a member of an archive."""
 
     file: SourceFile
     inside: str
 
     def etag(self, page: int, width: int) -> str:
         """Return a name of the picture of a page that no other picture has."""
-        said = f"{self.file.sha256}|{self.inside}|{page}|{width}"
-        return f'"{hashlib.sha256(said.encode()).hexdigest()[:32]}"'
+        identity = f"{self.file.sha256}|{self.inside}|{page}|{width}"
+        return f'"{hashlib.sha256(identity.encode()).hexdigest()[:32]}"'
 
 
 class Pages:
-    """Draws pages in worker processes; the last pictures are kept.
+    """Draws pages in worker processes, and caches the last pictures.
 
     Args:
-        workers: How many pages are drawn at once.
-        limits: On what one page may take.
-        cached_bytes: The most bytes of pictures that are kept.
+        workers: The number of pages drawn at once.
+        limits: The limits on drawing one page.
+        cached_bytes: The maximum size of cached pictures, in bytes.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class Pages:
         )(self._draw)
 
     def original(self, corpus: str, view: "View", document: str) -> Original:
-        """Return the file of a document, once it is known to be the one that was indexed.
+        """Return the file of a document, after checking that it is the one that was indexed.
 
-        The files of the collection lie where its settings say, at ``corpus``.
+        The files of the collection are at ``corpus``, as its settings say.
 
         Raises:
             NotFoundError: There is no such document, it has no pages, or its file is gone.
@@ -81,21 +81,21 @@ class Pages:
         from lexloop.store.opening import sources_of
         from lexloop.store.scan import find_again
 
-        found = view.source_of(document)
-        if found is None:
+        origin = view.source_of(document)
+        if origin is None:
             raise NotFoundError(f"There is no document {document!r}.", "See the documents.")
         if not document.lower().endswith(PAGED):
             raise NotFoundError(f"{document} has no pages to show.", _HINT)
-        name, fingerprint = found
+        name, fingerprint = origin
         key = (corpus, name, fingerprint)
         with self._lock:
-            held = self._files.get(key)
-        if held is None or held[0] != _mark(held[1]):
+            cached = self._files.get(key)
+        if cached is None or cached[0] != _mark(cached[1]):
             file = find_again(sources_of(corpus), name, fingerprint)
-            held = (_mark(file), file)
+            cached = (_mark(file), file)
             with self._lock:
-                self._files[key] = held
-        return Original(held[1], document[len(name) + 1 :])
+                self._files[key] = cached
+        return Original(cached[1], document[len(name) + 1 :])
 
     def picture(self, original: Original, page: int, width: int) -> bytes:
         """Return the picture of a page, in a width that ``fitting`` returns.
@@ -113,9 +113,9 @@ class Pages:
             NotFoundError: One of them cannot be read.
             Overloaded: Too many others are being drawn.
         """
-        wanted = sorted(set(pages))
-        found = self._asked(original, wanted, 0)["sizes"]
-        return {page: (size[0], size[1]) for page, size in zip(wanted, found, strict=True)}
+        numbers = sorted(set(pages))
+        sizes = self._asked(original, numbers, 0)["sizes"]
+        return {page: (size[0], size[1]) for page, size in zip(numbers, sizes, strict=True)}
 
     def close(self) -> None:
         """End the worker processes."""
@@ -125,35 +125,35 @@ class Pages:
         return base64.b64decode(self._asked(original, [page], width)["picture"])
 
     def _asked(self, original: Original, pages: list[int], width: int) -> Frame:
-        asked = page_request(original.file, original.inside, pages, width, self._limits)
-        job = self._pool.submit(self._answered, asked, original)
+        request = page_request(original.file, original.inside, pages, width, self._limits)
+        job = self._pool.submit(self._answered, request, original)
         try:
             return job.result(_PATIENCE_S)
         except NotInTime:
             job.cancel()
             raise Overloaded("Many pages are being drawn.", "Try again in a while.") from None
 
-    def _answered(self, asked: Frame, original: Original) -> Frame:
-        found: Frame = {}
-        page, name = asked["pages"][0], original.inside or original.file.name
+    def _answered(self, request: Frame, original: Original) -> Frame:
+        reply: Frame = {}
+        page, name = request["pages"][0], original.inside or original.file.name
         try:
             with self._pool.worker() as worker:
-                for frame in answers(worker, asked, self._limits):
+                for frame in answers(worker, request, self._limits):
                     worker.fit = frame.get("end", worker.fit)
-                    found |= frame
+                    reply |= frame
         except CorpusError as error:
-            what = f"Page {page} of {name} cannot be shown. {error.what}"
-            raise NotFoundError(what, _HINT) from error
-        if "failed" in found:
-            what = f"Page {page} of {name} cannot be shown. {found['failed']}"
-            raise NotFoundError(what, _HINT)
-        return found
+            problem = f"Page {page} of {name} cannot be shown. {error.what}"
+            raise NotFoundError(problem, _HINT) from error
+        if "failed" in reply:
+            problem = f"Page {page} of {name} cannot be shown. {reply['failed']}"
+            raise NotFoundError(problem, _HINT)
+        return reply
 
 
 def fitting(width: int) -> int:
-    """Return the width in which a page is drawn for who asks for ``width`` pixels.
+    """Return the width in which to draw a page for a request of ``width`` pixels.
 
-    There are few, so that pictures are found again.
+    There are only a few widths, so that cached pictures can be reused.
     """
     least, most = _WIDTHS[0], _WIDTHS[-1]
     return min(most, max(least, -(-width // _STEP) * _STEP))
@@ -161,21 +161,21 @@ def fitting(width: int) -> int:
 
 def shares(boxes: "Iterable[Box]", sizes: dict[int, tuple[float, float]]) -> list[dict[str, Any]]:
     """Return for each page with boxes its size, and the boxes as shares from the top left."""
-    found: dict[int, list[list[float]]] = {}
+    pages: dict[int, list[list[float]]] = {}
     for box in boxes:
         width, height = sizes[box.page]
         edges = (box.x0 / width, 1 - box.y1 / height, box.x1 / width, 1 - box.y0 / height)
         within = [round(min(1.0, max(0.0, edge)), _DIGITS) for edge in edges]
-        found.setdefault(box.page, []).append(within)
+        pages.setdefault(box.page, []).append(within)
     return [
         {"page": page, "width": sizes[page][0], "height": sizes[page][1], "boxes": boxes}
-        for page, boxes in sorted(found.items())
+        for page, boxes in sorted(pages.items())
     ]
 
 
 def _mark(file: SourceFile) -> tuple[int, ...]:
     try:
-        found = os.stat(file.path)
+        status = os.stat(file.path)
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -32,7 +32,7 @@ Person = PersonSettings
 
 
 def new_key() -> tuple[str, str]:
-    """Return a random key, and the hash of it that the settings file has."""
+    """Return a random key, and its hash for the settings file."""
     key = f"lexloop-{secrets.token_urlsafe(_KEY_BYTES)}"
     return key, key_hash(key)
 
@@ -40,25 +40,27 @@ def new_key() -> tuple[str, str]:
 def key_hash(key: str) -> str:
     """Return the SHA-256 of a key, as hexadecimal digits.
 
-    A plain hash is enough: keys are random, so that nobody can try them all.
+    A plain hash is enough, because keys are random and nobody can try them all.
     """
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class People:
-    """The people of the settings, and the sessions that are open.
+    """The people of the settings, and the open sessions.
 
     Args:
-        settings: Name them, and the proxy that may do so, too.
-        file: Keeps the sessions, by hashes, for the next start; None keeps them here alone.
+        settings: The settings, with the people and the proxy that may name others.
+        file: Stores hashes of the sessions for the next start. None keeps them in memory only.
     """
 
     def __init__(self, settings: ServerSettings, file: Path | None = None) -> None:
-        self._known = {one.name: one for one in settings.people}
-        self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
+        self._known = {person.name: person for person in settings.people}
+        self._hashes = [
+            (person.key_sha256, person.name) for person in settings.people if person.key_sha256
+        ]
         self._proxy = settings.proxy
         self._lasting_s = settings.session_hours * 3600.0
-        # whoever sits at this machine runs it; others whom `anyone` lets in do not
+        # the person at this machine runs the server; others, whom `anyone` lets in, do not
         role: Role = "curator" if settings.anyone else "operator"
         self._local = Person(name=LOCAL, tags=settings.tags, role=role)
         self._file, self._lock = file, Lock()
@@ -79,17 +81,17 @@ class People:
         """
         if not self.needs_key:
             return self._local
-        said = headers.get("authorization", "")
-        if said[: len(_BEARER)].lower() == _BEARER:
-            return self.by_key(said[len(_BEARER) :].strip())
-        if (named := self._named_by_proxy(headers, address)) is not None:
-            return named
+        authorization = headers.get("authorization", "")
+        if authorization[: len(_BEARER)].lower() == _BEARER:
+            return self.by_key(authorization[len(_BEARER) :].strip())
+        if (forwarded := self._named_by_proxy(headers, address)) is not None:
+            return forwarded
         return self._in_session(session) if session else None
 
     @property
     def proxies(self) -> list[str]:
         """The networks of proxies whose word counts."""
-        return [] if self._proxy is None else [str(one) for one in self._proxy.trusted]
+        return [] if self._proxy is None else [str(network) for network in self._proxy.trusted]
 
     def by_key(self, key: str) -> Person:
         """Return the owner of a key, in a time that does not reveal how nearly it fits.
@@ -98,8 +100,8 @@ class People:
             UnknownPerson: The key is unknown.
         """
         digest, whose = key_hash(key), ""
-        for known, name in self._hashes:
-            whose = name if hmac.compare_digest(known, digest) else whose
+        for key_sha256, name in self._hashes:
+            whose = name if hmac.compare_digest(key_sha256, digest) else whose
         if not whose:
             raise UnknownPerson("The key is nobody's.", "Ask the operator for one.")
         return self._known[whose]
@@ -111,14 +113,16 @@ class People:
             UnknownPerson: The key is unknown.
         """
         self.by_key(key)
-        now = time.time()
+        time_s = time.time()
         token = secrets.token_urlsafe(_KEY_BYTES)
         with self._lock:
-            held = {token: one for token, one in self._sessions.items() if one[1] > now}
-            while len(held) >= _MOST_SESSIONS:
-                held.pop(next(iter(held)))
-            held[key_hash(token)] = (key_hash(key), now + self._lasting_s)
-            self._sessions = held
+            sessions = {
+                token: session for token, session in self._sessions.items() if session[1] > time_s
+            }
+            while len(sessions) >= _MOST_SESSIONS:
+                sessions.pop(next(iter(sessions)))
+            sessions[key_hash(token)] = (key_hash(key), time_s + self._lasting_s)
+            self._sessions = sessions
             self._keep()
         return token
 
@@ -163,22 +167,22 @@ class People:
             except OSError as error:
                 raise LexloopError(
                     f"You are signed out, but that cannot be kept: {error.strerror}.",
-                    "Ask the operator to check the disk before the server starts anew.",
+                    "Ask the operator to check the disk before the server restarts.",
                 ) from error
 
     def trusts(self, address: str) -> bool:
         """Return whether the word of who connected from an address counts."""
         try:
-            found = ip_address(address)
+            ip = ip_address(address)
         except ValueError:
             return False
-        return self._proxy is not None and any(found in one for one in self._proxy.trusted)
+        return self._proxy is not None and any(ip in network for network in self._proxy.trusted)
 
     @property
     def identity_headers(self) -> list[str]:
-        """The lower-case names of the headers in which a proxy says who asks."""
-        named = (self._proxy.header, self._proxy.groups) if self._proxy else ()
-        return [name.lower() for name in named if name]
+        """The lower-case names of the headers in which a proxy identifies people."""
+        headers = (self._proxy.header, self._proxy.groups) if self._proxy else ()
+        return [name.lower() for name in headers if name]
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> Person | None:
         """Return the person whom a trusted proxy names. Other senders are ignored.
@@ -191,12 +195,12 @@ class People:
         proxy = self._proxy
         if proxy is None or not proxy.header or not self.trusts(address):
             return None
-        if not (said := headers.get(proxy.header.lower(), "")):
+        if not (value := headers.get(proxy.header.lower(), "")):
             return None
-        if (name := _read(said)) in self._known:
+        if (name := _read(value)) in self._known:
             return self._known[name]
         listed = _read(headers.get(proxy.groups.lower(), "")) if proxy.groups else ""
-        groups = {one.strip() for one in listed.split(",")}
+        groups = {group.strip() for group in listed.split(",")}
         roles = [role for group, role in proxy.roles.items() if group in groups]
         if not roles:
             raise AccessError(
@@ -204,7 +208,7 @@ class People:
                 "Ask the operator to add you to its people, or a group of yours.",
             )
         tags = {tag for group, own in proxy.tags.items() if group in groups for tag in own}
-        if name == LOCAL:  # has what was kept before there were people
+        if name == LOCAL:  # owns what was stored before there were people
             raise AccessError("The proxy gives a reserved name.", _SEE_PROXY)
         try:
             return Person(name=name, role=max(roles, key=ROLES.index), tags=tuple(sorted(tags)))
@@ -215,31 +219,33 @@ class People:
 _SEE_PROXY = "Ask the operator to check what the proxy sends."
 
 
-def _read(said: str) -> str:
+def _read(value: str) -> str:
     """Return the text of a header, which is UTF-8 on the way.
 
     Raises:
         AccessError: It is not.
     """
     try:
-        return str(composed(said.encode("latin-1").decode()))
+        return str(composed(value.encode("latin-1").decode()))
     except UnicodeError as error:
-        raise AccessError("What the proxy says of you is no UTF-8.", _SEE_PROXY) from error
+        raise AccessError("Your name from the proxy is not UTF-8.", _SEE_PROXY) from error
 
 
 def _kept(file: Path | None) -> dict[str, tuple[str, float]]:
     """Return the sessions in a file, or none if it cannot be read."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8")) if file else {}
-        return {str(token): (str(digest), float(until)) for token, (digest, until) in told.items()}
+        sessions = json.loads(file.read_text(encoding="utf-8")) if file else {}
+        return {
+            str(token): (str(digest), float(until)) for token, (digest, until) in sessions.items()
+        }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
 def person_of(request: Request) -> Person:
-    """Return who asks, as the middleware found out before it let the request in."""
-    found: Person = request.scope["lexloop.person"]
-    return found
+    """Return the person of a request, as identified by the middleware."""
+    person: Person = request.scope["lexloop.person"]
+    return person
 
 
 Asker = Annotated[Person, Depends(person_of)]

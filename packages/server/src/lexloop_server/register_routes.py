@@ -26,7 +26,7 @@ class _Chosen(BaseModel):
     """Which entries."""
 
     document: list[DocumentName] = Field(default=[], max_length=100, description="None for all.")
-    kind: list[Id] = Field(default=[], max_length=6, description="E.g. duty; none for all.")
+    kind: list[Id] = Field(default=[], max_length=6, description="For example duty. Empty for all.")
     actor: str = Field(default="", max_length=500, description="Words that who acts is named with.")
     since: list[Label] = Field(default=[], max_length=100, description="Days, EVENT=YYYY-MM-DD.")
     as_of: str | None = Field(
@@ -35,7 +35,9 @@ class _Chosen(BaseModel):
         description="In force on: YYYY-MM-DD, `today`, or `any`; none for named documents "
         "whenever they are, and for today otherwise.",
     )
-    format: RegisterFormat | None = Field(default=None, description="Of a file; none for JSON.")
+    format: RegisterFormat | None = Field(
+        default=None, description="Format of a file. Leave it out for JSON."
+    )
 
 
 @router.get(
@@ -59,14 +61,14 @@ def _listed(name: str, person: Person, served: Serving, chosen: _Chosen) -> Regi
     # who names a version that was replaced wants that one
     day = chosen.as_of or ("any" if chosen.document else "today")
     view = served.collections.view(person, name, day)
-    wanted = Wanted.of(chosen.kind, chosen.actor, chosen.since)
-    made = register(view, chosen.document, wanted, MOST_AT_ONCE)
-    served.audit.note(person.name, "register", collection=name, documents=made.documents)
+    selection = Wanted.of(chosen.kind, chosen.actor, chosen.since)
+    entries = register(view, chosen.document, selection, MOST_AT_ONCE)
+    served.audit.note(person.name, "register", collection=name, documents=entries.documents)
     if (form := chosen.format) is None:
-        return made
+        return entries
     title = f"Register of {name}"
     return Response(
-        register_file(made, form, title),
+        register_file(entries, form, title),
         media_type=MEDIA_TYPES[form],
         headers={"Content-Disposition": disposition(title, form)},
     )
@@ -80,11 +82,11 @@ async def profile_of(
     served: Served,
     document: Annotated[DocumentName, Query()],
 ) -> Profile:
-    """Tell what a document is, and questions that it was found to answer: those are asked first."""
+    """Describe a document, with questions that it answers. The questions are tried first."""
 
     def meant() -> "tuple[str, View, Source]":
         view = served.collections.view(person, name)
         return name, view, Source.of(view, document)
 
-    _, made = await while_there(request, served.asking.described(person, meant))
-    return made
+    _, profile = await while_there(request, served.asking.described(person, meant))
+    return profile

@@ -1,6 +1,6 @@
-"""What each role may do: every route and every tool with the role that it needs.
+"""The role that each route and tool needs.
 
-What is not stated here is refused to everybody, so that nothing new is open by oversight.
+Routes and tools that are not listed here are refused to everybody, so nothing new opens by mistake.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from fastapi import Request
 from lexloop.core.errors import AccessError, RoleNeeded
 
 Role = Literal["reader", "curator", "operator"]
-"""Who asks and reads; who changes and shares documents, too; who runs the server, too."""
+"""Readers ask and read, curators also change and share documents, operators run the server."""
 ROLES: tuple[Role, ...] = get_args(Role)
 """Each may do what those before it may."""
 

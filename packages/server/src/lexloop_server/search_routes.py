@@ -24,25 +24,27 @@ Text = Annotated[
 
 
 class Sought(BaseModel):
-    """What is sought, and which of what is found is given."""
+    """A search, and which of its results to return."""
 
     model_config = ConfigDict(extra="forbid")
 
     q: Text
-    first: Place = Field(default=0, description="How many are left out.")
+    first: Place = Field(default=0, description="Number of results to skip.")
     limit: int = Field(default=20, ge=1, le=200)
 
 
 class SoughtInDocuments(Sought):
-    """Of what it is sought, too."""
+    """A search, with the collections and documents to search."""
 
     collection: list[CollectionName] = Field(
-        default=[], max_length=MOST_COLLECTIONS, description="By name; none for all that you see."
+        default=[],
+        max_length=MOST_COLLECTIONS,
+        description="Names of collections. Empty for all that you see.",
     )
     document: list[DocumentName] = Field(
-        default=[], max_length=100, description="The only ones searched; none for all."
+        default=[], max_length=100, description="Search only these documents. Empty for all."
     )
-    any_form: bool = Field(default=False, description="Find other forms of a word, too.")
+    any_form: bool = Field(default=False, description="Also find other forms of a word.")
     as_of: str = Field(
         default="today", max_length=20, description="In force on: YYYY-MM-DD, `today`, or `any`."
     )
@@ -50,7 +52,7 @@ class SoughtInDocuments(Sought):
 
 
 class FoundBody(Found):
-    """What is found; ``unready`` says why a collection could not be searched now."""
+    """Results. ``unready`` says why a collection could not be searched now."""
 
     unready: dict[str, str]
 
@@ -82,14 +84,14 @@ async def documents(
 
 
 def _in_documents(given: SoughtInDocuments, person: Person, served: Serving) -> FoundBody:
-    asked = Asked.of(given.q, given.any_form)
+    query = Asked.of(given.q, given.any_form)
     names, unready = served.asking.searchable(person, given.collection or None)
     views = {name: served.collections.view(person, name, given.as_of) for name in names}
     chosen = given.model_dump(include={"first", "limit", "passages"})
-    found = search(views, asked, documents=given.document, **chosen)
-    told = found_documents(one.model_dump() for one in found.documents)
-    served.audit.note(person.name, "search", given.q, collections=names, documents=told)
-    return FoundBody(**dict(found), unready=unready)
+    results = search(views, query, documents=given.document, **chosen)
+    found_in = found_documents(document.model_dump() for document in results.documents)
+    served.audit.note(person.name, "search", given.q, collections=names, documents=found_in)
+    return FoundBody(**dict(results), unready=unready)
 
 
 @router.get("/conversations")
@@ -102,10 +104,10 @@ async def conversations(
 
 
 def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTurns:
-    asked = Asked.of(given.q, provisions=False)
+    query = Asked.of(given.q, provisions=False)
     served.audit.note(person.name, "search", given.q, conversations=True)
-    found = served.asking.turns_with(person, asked)
-    shown = found[given.first : given.first + given.limit]
+    matching = served.asking.turns_with(person, query)
+    shown = matching[given.first : given.first + given.limit]
     turns = [
         FoundTurnBody(
             id=turn.id,
@@ -116,4 +118,4 @@ def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTu
         )
         for turn, excerpts in shown
     ]
-    return FoundTurns(turns=turns, total=len(found), first=given.first)
+    return FoundTurns(turns=turns, total=len(matching), first=given.first)

@@ -1,4 +1,4 @@
-"""What an operator settles in a file: address, collections, people, a proxy, audit, limits."""
+"""The operator's settings file: address, collections, people, a proxy, audit, limits."""
 
 import os
 import unicodedata
@@ -25,20 +25,20 @@ from lexloop_server.roles import Role
 FILE = "server.toml"
 VARIABLE = "LEXLOOP_SERVER"
 NAME = r"^[\w][\w .-]{0,99}$"
-"""What a collection may be called: no path, and nothing that HTTP splits."""
+"""Names of collections: not a path, and nothing that HTTP would split."""
 
 Name = Annotated[str, Field(pattern=NAME)]
 
 
 def composed(said: Any) -> Any:
-    """Return a text with each letter in its one form, since two may look alike."""
+    """Return a text with each letter in its composed form, since two forms may look alike."""
     return unicodedata.normalize("NFC", said) if isinstance(said, str) else said
 
 
 PersonName = Annotated[
     str, BeforeValidator(composed), Field(pattern=r"^\w[\w .@+-]{0,99}$", max_length=100)
 ]
-"""What a proxy may call people, too."""
+"""Names of people, which a proxy may send as well."""
 
 
 class _Table(BaseModel):
@@ -48,7 +48,7 @@ class _Table(BaseModel):
 
 
 class CollectionSettings(_Table):
-    """A collection: where it lies, and what people are told of it."""
+    """A collection: its corpus, title and description."""
 
     corpus: str = Field(min_length=1, description="A folder, a document, an index, or `sample`.")
     title: str = Field(default="", max_length=200)
@@ -66,12 +66,12 @@ class PersonSettings(_Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_a_role(cls, given: Any) -> Any:
-        """Take ``may_upload``, which says who is a curator where no role is said."""
-        if not isinstance(given, dict) or "may_upload" not in given:
-            return given
-        rest = {name: value for name, value in given.items() if name != "may_upload"}
-        uploads, role = given["may_upload"], rest.get("role")
+    def _with_a_role(cls, values: Any) -> Any:
+        """Accept ``may_upload``, which makes a person a curator if no role is set."""
+        if not isinstance(values, dict) or "may_upload" not in values:
+            return values
+        rest = {name: value for name, value in values.items() if name != "may_upload"}
+        uploads, role = values["may_upload"], rest.get("role")
         if not isinstance(uploads, bool):
             raise ValueError("may_upload is neither true nor false")
         if role is not None and uploads != (role != "reader"):
@@ -80,7 +80,7 @@ class PersonSettings(_Table):
 
     @property
     def may_upload(self) -> bool:
-        """True of whoever may make and change collections."""
+        """True if the person may create and change collections."""
         return self.role != "reader"
 
 
@@ -89,10 +89,10 @@ Group = Annotated[str, BeforeValidator(composed), Field(pattern=r"^[^,\x00-\x1f]
 
 
 class ProxySettings(_Table):
-    """A reverse proxy that says for which address it asks, and in ``header`` for whom.
+    """A reverse proxy, which says in ``header`` for whom it asks.
 
-    In ``groups`` it says which groups they are in; these give ``roles`` and ``tags`` to whoever is
-    not among the people.
+    In ``groups`` it names their groups. These give ``roles`` and ``tags`` to people who are not in
+    the settings.
     """
 
     header: Header = ""
@@ -108,16 +108,16 @@ class ProxySettings(_Table):
         if self.groups and self.groups.lower() == self.header.lower():
             raise ValueError("groups and header are the same")
         if (self.roles or self.tags) and not self.groups:
-            raise ValueError("roles and tags are of groups, for which no header is set")
+            raise ValueError("roles and tags belong to groups, but no header for groups is set")
         if unknown := sorted({*self.tags}.difference(self.roles)):
             raise ValueError(f"{unknown[0]} has tags and no role")
         return self
 
 
 class AuditSettings(_Table):
-    """That there is an audit log, and what it has of questions: their text or a keyed hash.
+    """The settings of the audit log. ``questions`` are logged as text or as a keyed hash.
 
-    ``person_mb_per_day`` is the most that the lines of one person may fill on one day.
+    ``person_mb_per_day`` limits the size of one person's lines per day.
     """
 
     questions: Literal["text", "keyed"] = "text"
@@ -126,7 +126,7 @@ class AuditSettings(_Table):
 
 
 class LimitSettings(_Table):
-    """What one person, and all together, may take."""
+    """Limits for one person, and for all together."""
 
     requests_per_minute: int = Field(default=3000, ge=1, le=1_000_000)
     questions_per_minute: int = Field(default=300, ge=1, le=1_000_000)
@@ -147,7 +147,7 @@ class ServerSettings(_Table):
     """The settings of a server.
 
     Raises:
-        SettingsError: A value is not allowed, or there is no setting of that name.
+        SettingsError: A value is not allowed, or a setting is unknown.
     """
 
     host: str = Field(default="127.0.0.1", min_length=1, max_length=253)
@@ -166,24 +166,27 @@ class ServerSettings(_Table):
 
     @field_validator("collections", mode="before")
     @classmethod
-    def _by_path_alone(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        return {n: {"corpus": one} if isinstance(one, str) else one for n, one in given.items()}
+    def _by_path_alone(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {
+            name: {"corpus": value} if isinstance(value, str) else value
+            for name, value in values.items()
+        }
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        names = [one.name for one in self.people]
-        keys = [one.key_sha256 for one in self.people if one.key_sha256]
-        for what, found in (("name", names), ("key", keys)):
-            if len(set(found)) < len(found):
-                raise ValueError(f"two people have the same {what}")
-        for one in self.people:
-            if not one.key_sha256 and not (self.proxy and self.proxy.header):
-                raise ValueError(f"{one.name} has no key_sha256, and no proxy has a header")
-            for name in one.collections or ():
+        names = [person.name for person in self.people]
+        keys = [person.key_sha256 for person in self.people if person.key_sha256]
+        for kind, values in (("name", names), ("key", keys)):
+            if len(set(values)) < len(values):
+                raise ValueError(f"two people have the same {kind}")
+        for person in self.people:
+            if not person.key_sha256 and not (self.proxy and self.proxy.header):
+                raise ValueError(f"{person.name} has no key_sha256, and no proxy has a header")
+            for name in person.collections or ():
                 if name not in self.collections:
-                    raise ValueError(f"{one.name} is given {name}, which is no collection")
+                    raise ValueError(f"{person.name} is given {name}, which is not a collection")
         if self.proxy is not None and self.proxy.header and not self.with_people:
             raise ValueError("a proxy's header is set, and nobody whom it could name")
         return self
@@ -193,7 +196,7 @@ class ServerSettings(_Table):
         """Return checked settings.
 
         Raises:
-            SettingsError: A value is not allowed, or there is no setting of that name.
+            SettingsError: A value is not allowed, or a setting is unknown.
         """
         try:
             return cls(**given)
@@ -201,7 +204,7 @@ class ServerSettings(_Table):
             if any("key_sha256" in item["loc"] for item in error.errors()):
                 # who wrote the key itself in place of its hash is not to see it on a screen
                 raise SettingsError(
-                    f"{where}key_sha256 of somebody in people is no SHA-256 of 64 digits.",
+                    f"{where}key_sha256 of somebody in people is not a SHA-256 of 64 digits.",
                     "Write what `lexloop serve --new-key NAME` prints.",
                 ) from None
             raised = settings_error(error)
@@ -209,13 +212,13 @@ class ServerSettings(_Table):
 
     @property
     def with_people(self) -> bool:
-        """True where it matters who asks: there are people, or groups that a proxy names."""
+        """True if it matters who asks: there are people, or groups that a proxy names."""
         return bool(self.people or (self.proxy and self.proxy.groups))
 
     @property
     def corpora(self) -> list[str]:
         """Where the collections lie."""
-        return [one.corpus for one in self.collections.values()]
+        return [collection.corpus for collection in self.collections.values()]
 
     def check_guarded(self, said_again: bool) -> None:
         """Check that strangers cannot come in unless that was said twice.
@@ -229,14 +232,14 @@ class ServerSettings(_Table):
         if is_loopback(self.host) or self.with_people or (self.anyone and said_again):
             return
         raise SettingsError(
-            f"The server would listen on {self.host} and let in anybody: there are no people.",
+            f"The server would listen on {self.host} and let in anybody: it has no people.",
             "Give people keys (`lexloop serve --new-key NAME`), or say twice that anybody may "
             "ask and upload: `anyone = true` in the settings file and --anyone.",
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine alone."""
+    """Return whether a host is this machine only."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -247,8 +250,8 @@ def settings_file(named: Path | None) -> Path | None:
     """Return the settings file that is named, here or by ``LEXLOOP_SERVER``; else the usual one."""
     if named is not None:
         return named
-    if said := os.environ.get(VARIABLE):
-        return Path(said)
+    if path := os.environ.get(VARIABLE):
+        return Path(path)
     from platformdirs import user_config_path
 
     usual = user_config_path("lexloop") / FILE
@@ -260,12 +263,12 @@ def read_server_settings(file: Path | None, **changes: Any) -> ServerSettings:
     """Return the settings of a file, some of them changed.
 
     Args:
-        file: TOML or JSON; None for the defaults.
-        changes: Settings that count more than the file's; None for what is not changed.
+            file: TOML or JSON, or None for the defaults.
+            changes: Settings that override the file's. None leaves the file's value.
 
     Raises:
         SettingsError: The file cannot be read, or a value is not allowed.
     """
-    given = {name: value for name, value in changes.items() if value is not None}
-    found = {**(read_file(file) if file else {}), **given}
-    return ServerSettings.of(found, f"{file}: " if file else "")
+    overrides = {name: value for name, value in changes.items() if value is not None}
+    values = {**(read_file(file) if file else {}), **overrides}
+    return ServerSettings.of(values, f"{file}: " if file else "")

@@ -1,8 +1,7 @@
-"""Grants, by which people share the collections that they uploaded, to read or to curate.
+"""Grants, by which people share the collections that they uploaded, for reading or curating.
 
-They are kept in grants.json in a collection's folder, so that a collection and its grants stay
-together. Others see a shared collection as OWNER~NAME. Other names cannot contain this mark, so it
-never means another collection.
+Grants are stored in grants.json in the collection's folder, so that they stay together. Others see
+a shared collection as OWNER~NAME. Other names cannot contain this mark, so there are no conflicts.
 """
 
 import json
@@ -23,7 +22,7 @@ from lexloop_server.uploads import Uploaded, on_disk
 
 FILE = "grants.json"
 Right = Literal["read", "curate"]
-"""To ask and read; to add and remove documents, too."""
+"""The right to ask and read, or also to add and remove documents."""
 
 
 class Whom(BaseModel):
@@ -41,12 +40,12 @@ class Whom(BaseModel):
         return self
 
     def means(self, person: Person) -> bool:
-        """Return whether somebody is meant."""
+        """Return whether this includes a person."""
         return self.tag in person.tags if self.person is None else self.person == person.name
 
 
 class Grant(Whom):
-    """What somebody may do with a collection of another's."""
+    """A right to another person's collection."""
 
     right: Right = "read"
 
@@ -57,7 +56,7 @@ class Grant(Whom):
 
 
 class _Kept(BaseModel):
-    """What a file holds."""
+    """The content of a file of grants."""
 
     owner: PersonName
     grants: list[Grant]
@@ -75,12 +74,14 @@ class Sharing:
 
     def __init__(self, collections: Iterable[Uploaded]) -> None:
         self._lock = Lock()
-        self._kept = {one.folder: kept for one in collections if (kept := _read(one))}
+        self._kept = {
+            collection.folder: kept for collection in collections if (kept := _read(collection))
+        }
 
     def of(self, one: Uploaded) -> list[Grant]:
         """Return with whom a collection is shared."""
-        kept = self._kept.get(one.folder)
-        return [] if kept is None else [*kept.grants]
+        stored = self._kept.get(one.folder)
+        return [] if stored is None else [*stored.grants]
 
     def give(self, owner: str, one: Uploaded, grant: Grant) -> None:
         """Share a collection with somebody, replacing an earlier grant.
@@ -89,7 +90,7 @@ class Sharing:
             LexloopError: The file cannot be written.
         """
         with self._lock:
-            others = [held for held in self.of(one) if held.whom != grant.whom]
+            others = [other for other in self.of(one) if other.whom != grant.whom]
             self._keep(owner, one, [*others, grant])
 
     def take_back(self, owner: str, one: Uploaded, whom: Whom) -> None:
@@ -99,40 +100,43 @@ class Sharing:
             LexloopError: The file cannot be written.
         """
         with self._lock:
-            self._keep(owner, one, [held for held in self.of(one) if held.whom != whom])
+            self._keep(owner, one, [other for other in self.of(one) if other.whom != whom])
 
     def forget(self, one: Uploaded) -> None:
-        """Forget the grants of a deleted collection, so that a new one of its name has none."""
+        """Forget the grants of a deleted collection, so that a new one with its name has none."""
         with self._lock:
             self._kept.pop(one.folder, None)
 
     def seen_by(self, person: Person) -> dict[str, tuple[Uploaded, Right]]:
-        """Return what others share with somebody, by its name for them, and what they may do."""
-        found: dict[str, tuple[Uploaded, Right]] = {}
-        for folder, kept in sorted(self._kept.copy().items()):
-            rights = {grant.right for grant in kept.grants if grant.means(person)}
-            if rights and kept.owner != person.name:
+        """Return the collections that others share with a person, by name, with the rights."""
+        shared: dict[str, tuple[Uploaded, Right]] = {}
+        for folder, stored in sorted(self._kept.copy().items()):
+            rights = {grant.right for grant in stored.grants if grant.means(person)}
+            if rights and stored.owner != person.name:
                 right: Right = "curate" if "curate" in rights else "read"
-                found[shared_name(kept.owner, folder.name)] = Uploaded(folder.name, folder), right
-        return found
+                shared[shared_name(stored.owner, folder.name)] = (
+                    Uploaded(folder.name, folder),
+                    right,
+                )
+        return shared
 
-    def _keep(self, owner: str, one: Uploaded, grants: list[Grant]) -> None:
-        kept = _Kept(owner=owner, grants=grants)
-        with on_disk(one.name):
-            with replacing(one.folder / FILE, 0o600) as file:
-                file.write(kept.model_dump_json(exclude_none=True).encode())
-            sync(one.folder)
-        self._kept[one.folder] = kept
+    def _keep(self, owner: str, collection: Uploaded, grants: list[Grant]) -> None:
+        stored = _Kept(owner=owner, grants=grants)
+        with on_disk(collection.name):
+            with replacing(collection.folder / FILE, 0o600) as file:
+                file.write(stored.model_dump_json(exclude_none=True).encode())
+            sync(collection.folder)
+        self._kept[collection.folder] = stored
 
 
-def _read(one: Uploaded) -> _Kept | None:
-    file = Path(one.folder, FILE)
+def _read(collection: Uploaded) -> _Kept | None:
+    file = Path(collection.folder, FILE)
     try:
         return _Kept(**json.loads(file.read_text("utf-8")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, ValidationError) as error:
         raise DataError(
-            f"{file} does not say with whom {one.name} is shared.",
+            f"{file} does not say with whom {collection.name} is shared.",
             "Remove it, so that it is shared with nobody, or restore it.",
         ) from error

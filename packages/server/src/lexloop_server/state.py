@@ -104,25 +104,25 @@ class Serving:
     def let_go(self) -> None:
         """Release indexes that have been replaced, and remove unused files of uploads."""
         self.collections.let_go()
-        for one in self.uploads.every():
+        for collection in self.uploads.every():
             with suppress(LexloopError):  # it is being written, and swept then
-                if still_read(one.index):
-                    with writing(one.index, 0.0):
+                if still_read(collection.index):
+                    with writing(collection.index, 0.0):
                         pass
 
     def settle(self) -> None:
-        """Finish what an earlier process was to forget, and delete what is kept for too long."""
+        """Finish pending orders to forget, and delete what exceeds its retention time."""
         from lexloop_server.forget_uploads import resume
 
         try:
-            for one in resume(self.uploads, self.store):
-                self.indexing.start(one)
+            for collection in resume(self.uploads, self.store):
+                self.indexing.start(collection)
             expire(self.store, self.engine.settings.retention)
         except LexloopError as error:
             _log.error("What is to be deleted is still there: %s", error)
 
     def tell_anchor(self) -> None:
-        """Tell the server's log, which lies elsewhere, which line of the audit log is the last."""
+        """Write the last line's hash of the audit log to the server's log, which is elsewhere."""
         try:
             if anchor := self.audit.anchor():
                 _log.warning("The audit log ends with line %s.", anchor)
@@ -131,21 +131,21 @@ class Serving:
 
 
 def _audit_log(settings: ServerSettings) -> AuditLog:
-    wanted = settings.audit
-    if wanted is None:
+    audit = settings.audit
+    if audit is None:
         return AuditLog(None)
     return AuditLog(
         data_folder() / FOLDER,
-        int(wanted.segment_mb * MB),
-        keyed=wanted.questions == "keyed",
-        person_bytes=int(wanted.person_mb_per_day * MB),
+        int(audit.segment_mb * MB),
+        keyed=audit.questions == "keyed",
+        person_bytes=int(audit.person_mb_per_day * MB),
     )
 
 
 async def _serving(request: Request) -> Serving:
-    """Return what the application of a request is made of."""
-    found: Serving = request.app.state.serving
-    return found
+    """Return the parts of the application that serves a request."""
+    serving: Serving = request.app.state.serving
+    return serving
 
 
 Served = Annotated[Serving, Depends(_serving)]

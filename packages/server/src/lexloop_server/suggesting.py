@@ -24,12 +24,12 @@ _NOBODY = ""
 
 
 class Suggestions:
-    """Tries questions of what people may see, one view at a time; other people's work goes first.
+    """Tries questions on what people may see, one view at a time. Other people's work has priority.
 
-    What was found of a view is kept as long as it: a changed index or other rights make another.
+    Results last as long as their view: a changed index or other rights make a new view.
 
     Args:
-        graph: Returns the graph; waits until it is loaded.
+        graph: Returns the graph, waiting until it is loaded.
         queue: Gives each question its turn.
     """
 
@@ -40,20 +40,20 @@ class Suggestions:
         self._found: WeakKeyDictionary[View, Future[list[str]]] = WeakKeyDictionary()
 
     def of(self, view: "View", settings: "Settings") -> list[str] | None:
-        """Return the questions that passed; None while they are tried, which this begins.
+        """Return the questions that passed, or None while they are tried. Starts trying them.
 
         Args:
-            view: What the asker may see.
-            settings: With which they ask it.
+            view: The view of the person who asks.
+            settings: The settings for their questions.
         """
         with self._lock:
-            found = self._found.get(view)
-            if found is None:
-                waiting = sum(not one.done() for one in self._found.values())
+            future = self._found.get(view)
+            if future is None:
+                waiting = sum(not other.done() for other in self._found.values())
                 if waiting >= _WAITING or self._closing.is_set():
                     return []
-                found = self._found[view] = self._thread.submit(self._tried, view, settings)
-        return found.result() if found.done() else None
+                future = self._found[view] = self._thread.submit(self._tried, view, settings)
+        return future.result() if future.done() else None
 
     def close(self) -> None:
         """Try no more, and wait for the question that is being tried."""

@@ -37,7 +37,7 @@ Asked = Annotated[str, Query(min_length=1, max_length=60, description="The id of
 
 
 class NewTable(BaseModel):
-    """What is asked of which collection."""
+    """The questions and the collection of a new table."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -77,7 +77,7 @@ class ChecklistBody(Checklist):
 
 
 class Corrected(BaseModel):
-    """What a person makes of a cell; ``expected`` is the revision of it that they saw."""
+    """A correction of a cell. ``expected`` is the revision that the person saw."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -88,12 +88,12 @@ class Corrected(BaseModel):
     answer: str = Field(default="", max_length=10_000)
     note: str = Field(default="", max_length=2000)
     deviation: Deviation | None = Field(
-        default=None, description="What the playbook comes to; null to go by its rules."
+        default=None, description="The playbook's assessment, or null to apply its rules."
     )
 
 
 class Wanted(BaseModel):
-    """Which rows are wanted, and in which order."""
+    """Selection and order of rows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -113,14 +113,14 @@ class Wanted(BaseModel):
 @router.get("/checklists")
 def checklists() -> list[ChecklistBody]:
     """List the sets of questions that come with Lexloop."""
-    named = ((name, shipped_checklist(name)) for name in shipped())
-    return [ChecklistBody(name=name, **dict(one)) for name, one in named]
+    checklists_by_name = ((name, shipped_checklist(name)) for name in shipped())
+    return [ChecklistBody(name=name, **dict(checklist)) for name, checklist in checklists_by_name]
 
 
 @router.get("/tables")
 def tables(person: Asker, served: Served) -> list[TableBody]:
     """List your tables, the newest first."""
-    return [_told(served, person, one) for one in served.tables.infos(person)]
+    return [_told(served, person, info) for info in served.tables.infos(person)]
 
 
 def _told(served: Serving, person: Person, info: TableInfo) -> TableBody:
@@ -133,26 +133,26 @@ def _told(served: Serving, person: Person, info: TableInfo) -> TableBody:
 
 def _body(served: Serving, person: Person, store: TableStore) -> TableBody:
     run = served.tables.run(person, store)
-    told = RunBody(state=run.state, done=run.done, of=run.of, trouble=run.trouble)
-    return TableBody(**dict(store.info), progress=store.progress(), run=told)
+    run_body = RunBody(state=run.state, done=run.done, of=run.of, trouble=run.trouble)
+    return TableBody(**dict(store.info), progress=store.progress(), run=run_body)
 
 
 @router.post("/tables", status_code=201)
 def make(new: NewTable, person: Asker, served: Served) -> TableBody:
     """Make a table, and begin to fill it."""
-    asked = asked_by(new.questions, new.checklists)
-    for one in asked.questions:
-        checked_question(one.question, served.engine.settings.max_question_chars)
+    checklist = asked_by(new.questions, new.checklists)
+    for column in checklist.questions:
+        checked_question(column.question, served.engine.settings.max_question_chars)
     served.rates.count("questions", person.name)
-    said = "\n".join(one.question for one in asked.questions)
-    served.audit.note(person.name, "make table", said, collections=[new.collection])
-    info = served.tables.make(person, new.collection, new.title, asked)
+    questions = "\n".join(column.question for column in checklist.questions)
+    served.audit.note(person.name, "make table", questions, collections=[new.collection])
+    info = served.tables.make(person, new.collection, new.title, checklist)
     return _told(served, person, info)
 
 
 @router.get("/tables/{id}")
 def table(id: Id, person: Asker, served: Served) -> TableBody:
-    """Return what a table asks, and how far it is."""
+    """Return a table's questions and progress."""
     with served.tables.opened(person, id) as store:
         return _body(served, person, store)
 
@@ -167,7 +167,7 @@ def delete(id: Id, person: Asker, served: Served) -> Response:
 
 @router.post("/tables/{id}/run", status_code=202)
 def start(id: Id, person: Asker, served: Served) -> TableBody:
-    """Ask what is new: documents that were added or changed, and cells that failed."""
+    """Ask about added and changed documents, and ask failed cells again."""
     served.rates.count("questions", person.name)
     served.audit.note(person.name, "run table", id=id)
     served.tables.start(person, id)
@@ -176,7 +176,7 @@ def start(id: Id, person: Asker, served: Served) -> TableBody:
 
 @router.delete("/tables/{id}/run", status_code=202)
 def stop(id: Id, person: Asker, served: Served) -> TableBody:
-    """End the run; what is done stays."""
+    """Stop the run. Finished cells stay."""
     served.audit.note(person.name, "stop table", id=id)
     served.tables.stop(person, id)
     return table(id, person, served)
@@ -220,13 +220,13 @@ async def export(
     return await in_turn(request, served, person, partial(_exported, id, wanted, person, served))
 
 
-def _exported(id: str, wanted: ExportAs, person: Person, served: Serving) -> Response:
-    form = wanted.format
+def _exported(id: str, export_as: ExportAs, person: Person, served: Serving) -> Response:
+    form = export_as.format
     with served.tables.read(person, id) as store:
         served.audit.note(person.name, "export table", id=id, form=form)
-        named = (wanted.re if wanted.memo else "") or store.info.title
+        subject = (export_as.re if export_as.memo else "") or store.info.title
         return Response(
-            reviewed(store, form, wanted.layout),
+            reviewed(store, form, export_as.layout),
             media_type=MEDIA_TYPES[form],
-            headers={"Content-Disposition": disposition(named, form)},
+            headers={"Content-Disposition": disposition(subject, form)},
         )

@@ -50,7 +50,7 @@ class Run:
 
     @property
     def over(self) -> bool:
-        """True once nothing more is asked."""
+        """True if the run has ended."""
         return self.state not in ("waiting", "running")
 
 
@@ -58,10 +58,10 @@ class Tables:
     """The tables of all people.
 
     Args:
-        folder: The folder of the tables.
-        engine: Opens documents and models.
-        collections: Know who may see which.
-        queue: Gives each cell its turn.
+            folder: The folder of the tables.
+            engine: Opens documents and models.
+            collections: The collections, each with who may see it.
+            queue: Gives each cell its turn.
     """
 
     def __init__(
@@ -84,9 +84,11 @@ class Tables:
         if len([*folder.glob(f"*{SUFFIX}")]) >= MOST:
             raise InputError(f"You have {MOST} tables, the most there may be.", "Delete some.")
         file = folder / f"{secrets.token_hex(8)}{SUFFIX}"
-        said = shortened(title or asked.title or collection, _TITLE)
+        shown_title = shortened(title or asked.title or collection, _TITLE)
         with closing(TableStore(file)) as store:
-            info = store.make(said, collection, asked, owner=person.name, tags=sorted(person.tags))
+            info = store.make(
+                shown_title, collection, asked, owner=person.name, tags=sorted(person.tags)
+            )
         self.start(person, info.id)
         return info
 
@@ -94,14 +96,14 @@ class Tables:
         """Return a person's tables, the newest first; those that they may not read any more too."""
         from lexloop_workbench.table.store import SUFFIX, TableStore
 
-        found = []
+        readable = []
         for file in folder_of(self._folder, person.name).glob(f"*{SUFFIX}"):
             try:
                 with suppress(NotFoundError), closing(TableStore(file)) as store:
-                    found.append(store.info)
+                    readable.append(store.info)
             except DataError as error:  # damaged, or by another version: the others can be read
                 _log.error("A table is not listed: %s", error)
-        return sorted(found, key=lambda one: one.created, reverse=True)
+        return sorted(readable, key=lambda info: info.created, reverse=True)
 
     @contextmanager
     def opened(self, person: Person, id: str) -> "Iterator[TableStore]":
@@ -141,10 +143,10 @@ class Tables:
             yield store
 
     def delete(self, person: Person, id: str) -> None:
-        """Delete a table; its run ends first.
+        """Delete a table after stopping its run.
 
         Raises:
-            NotFoundError: They have none of that id.
+            NotFoundError: They have no table with that id.
             ConflictError: The run has not ended yet.
         """
         store = self._store(person, id)
@@ -159,16 +161,16 @@ class Tables:
         """Return the run of a table, and start one if none is waiting or running.
 
         Raises:
-            LexloopError: They may not read it.
+            LexloopError: They may not read the table.
         """
         with self.opened(person, id) as store:
             if not store.wanted:  # a run that goes on is noted, and the disk may be full
                 store.want(True)
             file = store.file
         with self._lock:
-            held = self._runs.get(file)
-            if held is not None and not held.over:
-                return held
+            last = self._runs.get(file)
+            if last is not None and not last.over:
+                return last
             run = self._runs[file] = Run()
         self._lines.add(person.name, partial(self._filled, person, id, run))
         return run
@@ -193,7 +195,7 @@ class Tables:
         self._lines.idle()
 
     def close(self) -> None:
-        """End all runs; what they did not finish is gone on with later."""
+        """End all runs. What they did not finish continues later."""
         for run in [*self._runs.values()]:
             run.stop.set()
         self._lines.close()
@@ -210,8 +212,8 @@ class Tables:
     def _filled(self, person: Person, id: str, run: Run) -> None:
         from lexloop_workbench.table.run import fill
 
-        def count(done: int, of: int) -> None:
-            run.done, run.of = done, of
+        def count(done: int, total: int) -> None:
+            run.done, run.of = done, total
 
         if run.stop.is_set():
             run.state = "stopped"

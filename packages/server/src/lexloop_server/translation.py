@@ -1,22 +1,22 @@
-"""What people are told, in the language that a request asks for.
+"""Translation of texts for people into the language of a request.
 
-Texts are made in English, at the place that knows the values in them, and many are kept so: in
-conversations, tables and indexes. They are translated on their way out. A catalogue has for each
-English template, such as ``There is no document {name}.``, the same in another language, and a text
-is read as the sequence of templates that explains most of its letters. Anything that no template
+Texts are written in English where their values are known, and many are stored in English, in
+conversations, tables and indexes. They are translated on their way out. For each English template,
+such as ``There is no document {name}.``, a catalogue has a template in another language. A text is
+read as the sequence of templates that explains most of its letters. Anything that no template
 explains, such as a name or a quote, stays as it is.
 
-A catalogue is a JSON file of three tables: ``texts``; ``lines``, which are whole lines of an answer
-that code writes; and ``parts``, which stand for placeholders alone. The name of a placeholder, but
-for digits at its end, says what becomes of its value:
+A catalogue is a JSON file of three tables: ``texts``; ``lines``, for whole lines of an answer that
+code writes; and ``parts``, for placeholders only. The name of a placeholder, without digits at its
+end, says how its value is translated:
 
-- ``told``: a text that the catalogue has to explain entirely, or else the template does not fit;
-- ``text``: a text of which the known sentences are translated;
-- ``part``: the same, where ``parts`` are known, too;
-- ``line``: nothing, or what ``lines`` have;
-- ``number``: a number, written as the language does;
-- ``label``: what only the label of a provision can be, such as ``Article 30(1)(b)`` or ``(g)``;
-- any other: left as it is.
+- ``told``: a text that the catalogue must explain entirely, or the template does not fit;
+- ``text``: a text whose known sentences are translated;
+- ``part``: the same, and ``parts`` are used as well;
+- ``line``: nothing, or one of ``lines``;
+- ``number``: a number, written as in the language;
+- ``label``: a text that can only be the label of a provision, such as ``Article 30(1)(b)``;
+- any other: left unchanged.
 """
 
 import json
@@ -44,14 +44,14 @@ TOLD = frozenset(
         *("disagrees", "reads", "note"),
     )
 )
-"""The fields of JSON that hold texts for people, wherever they stand."""
+"""JSON fields that contain texts for people, at any place."""
 TOLD_WITHIN: Mapping[str, frozenset[str]] = {
     "error": frozenset(("what", "hint")),
     "verdict": frozenset(("head", "words", "checked")),
     "degraded": frozenset(("wanted", "used")),
     "schema": frozenset(("title", "description")),
 }
-"""Those that hold such texts within another field alone."""
+"""JSON fields that contain texts for people only within another field."""
 _MOST_ITEMS = 10
 _MOST_CHARS, _MOST_PIECES = 4000, 60
 _CACHED = 4096
@@ -72,13 +72,13 @@ def asked_in(header: str) -> str:
     best, most = ENGLISH, 0.0
     for item in header.split(",")[:_MOST_ITEMS]:
         name, _, weight = item.partition(";")
-        found = name.strip().lower().partition("-")[0]
+        language = name.strip().lower().partition("-")[0]
         try:
             liked = float(weight.strip().removeprefix("q=") or 1)
         except ValueError:
             continue
-        if found in LANGUAGES and liked > most:
-            best, most = found, liked
+        if language in LANGUAGES and liked > most:
+            best, most = language, liked
     return best
 
 
@@ -99,10 +99,10 @@ def in_language(content: Any) -> Any:
 
 def _walked(value: Any, catalogue: "Catalogue", inside: str = "") -> Any:
     if isinstance(value, Mapping):
-        known = TOLD | TOLD_WITHIN.get(inside, frozenset())
+        texts = TOLD | TOLD_WITHIN.get(inside, frozenset())
         walked = {
             key: _all_told(item, catalogue)
-            if key in known
+            if key in texts
             else _walked(item, catalogue, inside if inside == "schema" else key)
             for key, item in value.items()
         }
@@ -126,16 +126,18 @@ def _all_told(value: Any, catalogue: "Catalogue") -> Any:
 
 def _answer(answer: str, citations: Sequence[Mapping[str, Any]], catalogue: "Catalogue") -> str:
     """Return an answer with the lines translated that code wrote, and no word of a quote."""
-    quotes = " ".join(_flat(f"{one.get('lead', '')} {one['quote']}") for one in citations)
+    quotes = " ".join(
+        _flat(f"{citation.get('lead', '')} {citation['quote']}") for citation in citations
+    )
     lines = []
     for line in answer.split("\n"):
         markers = _MARKERS_REVERSED.match(line[::-1])
-        said = line[: len(line) - markers.end()] if markers else line
-        quoted = bool(citations) and _flat(said) in quotes
-        told = line if quoted else catalogue.line(line)
-        if told == line and not quoted:  # its markers are behind what is told
-            told = f"{catalogue.line(said)}{line[len(said) :]}"
-        lines.append(told)
+        statement = line[: len(line) - markers.end()] if markers else line
+        quoted = bool(citations) and _flat(statement) in quotes
+        translated = line if quoted else catalogue.line(line)
+        if translated == line and not quoted:  # its markers follow the statement
+            translated = f"{catalogue.line(statement)}{line[len(statement) :]}"
+        lines.append(translated)
     return "\n".join(lines)
 
 
@@ -166,27 +168,27 @@ class Template:
         return sum(map(len, self.literals))
 
     def values(self, text: str) -> dict[str, str] | None:
-        """Return what stands for each placeholder in a text; None if it is another text.
+        """Return the values of the placeholders in a text, or None if the template does not match.
 
-        Each literal is found at the first place that it can stand at, which takes linear time.
+        Each literal is matched at the first possible place, which takes linear time.
         """
-        first, *others = self.literals
-        if not others:
+        first, *rest = self.literals
+        if not rest:
             return {} if text == first else None
-        *between, last = others
+        *between, last = rest
         if not text.startswith(first):
             return None
-        at, values = len(first), []
+        start, values = len(first), []
         for literal in between:
-            place = text.find(literal, at)
+            place = text.find(literal, start)
             if place < 0:
                 return None
-            values.append(text[at:place])
-            at = place + len(literal)
+            values.append(text[start:place])
+            start = place + len(literal)
         end = len(text) - len(last)
-        if end < at or not text.endswith(last):
+        if end < start or not text.endswith(last):
             return None
-        return dict(zip(self.names, [*values, text[at:end]], strict=True))
+        return dict(zip(self.names, [*values, text[start:end]], strict=True))
 
 
 class Read(NamedTuple):
@@ -194,7 +196,7 @@ class Read(NamedTuple):
 
     letters: int  # how many of its letters templates explain
     joints: int  # how many templates that takes, negative: the fewer the better
-    whole: bool  # whether they explain all of it
+    whole: bool  # whether the templates explain all of the text
     translation: str
 
 
@@ -229,30 +231,30 @@ class Catalogue:
     def _read_uncached(self, text: str, table: Table) -> Read:
         if len(text) > _MOST_CHARS:
             return Read(0, 0, False, text)
-        templates = [one for one in self._tables[table] if self._may_fit(one, text)]
+        templates = [template for template in self._tables[table] if self._may_fit(template, text)]
         if not templates:
             return Read(0, 0, False, text)
         between = _BETWEEN if table == "texts" else _BETWEEN_PARTS
-        breaks = [found.span() for found in between.finditer(text)]
+        breaks = [gap_found.span() for gap_found in between.finditer(text)]
         if len(breaks) > _MOST_PIECES:
             breaks = []
         starts = [0, *(end for _, end in breaks)]
         ends = [*(start for start, _ in breaks), len(text)]
         best = Read(0, 0, True, "")
-        behind = [best]  # what is best from each piece on, the last piece first
+        behind = [best]  # the best reading from each piece on, last piece first
         for first in reversed(range(len(starts))):
             best = Read(-1, 0, False, "")
             for last in range(first, len(starts)):
                 piece, rest = text[starts[first] : ends[last]], behind[-1 - (last - first)]
                 gap = text[ends[last] : starts[last + 1]] if last + 1 < len(starts) else ""
-                found = max(self._by(templates, piece), default=None)
-                if found is None and last == first:
-                    found = Read(0, 0, False, piece)
-                if found is not None:
-                    whole = found.whole and rest.whole
-                    said = f"{found.translation}{gap}{rest.translation}"
-                    letters, joints = found.letters + rest.letters, found.joints + rest.joints
-                    best = max(best, Read(letters, joints, whole, said))
+                reading = max(self._by(templates, piece), default=None)
+                if reading is None and last == first:
+                    reading = Read(0, 0, False, piece)
+                if reading is not None:
+                    complete = reading.whole and rest.whole
+                    translation = f"{reading.translation}{gap}{rest.translation}"
+                    letters, joints = reading.letters + rest.letters, reading.joints + rest.joints
+                    best = max(best, Read(letters, joints, complete, translation))
             behind.append(best)
         return best
 
@@ -261,12 +263,14 @@ class Catalogue:
         for template in templates:
             if (values := template.values(text)) is None:
                 continue
-            said: dict[str, Read] = {name: self._value(name, it) for name, it in values.items()}
-            if all(said[name].whole for name in said if _kind(name) in _ENTIRELY):
-                letters = template.letters + sum(one.letters for one in said.values())
-                joints = sum(one.joints for one in said.values()) - 1
+            readings: dict[str, Read] = {
+                name: self._value(name, value) for name, value in values.items()
+            }
+            if all(readings[name].whole for name in readings if _kind(name) in _ENTIRELY):
+                letters = template.letters + sum(reading.letters for reading in readings.values())
+                joints = sum(reading.joints for reading in readings.values()) - 1
                 filled = _PLACEHOLDER.sub(
-                    lambda found, said=said: said[found[1]].translation,  # type: ignore[misc]
+                    lambda match, readings=readings: readings[match[1]].translation,  # type: ignore[misc]
                     template.translation,
                 )
                 yield Read(letters, joints, True, filled)
@@ -274,8 +278,8 @@ class Catalogue:
     def _value(self, name: str, value: str) -> Read:
         kind, table = _kind(name), _TABLES.get(_kind(name))
         if kind == "line" and value:
-            found = self._by(self._tables["lines"], value)
-            return max(found, default=Read(0, 0, False, value))
+            matches = self._by(self._tables["lines"], value)
+            return max(matches, default=Read(0, 0, False, value))
         if table == "parts" and _NEXT_SENTENCE.search(value):  # it is part of one sentence
             return Read(0, 0, False, value)
         if table and value:
@@ -294,8 +298,8 @@ def _kind(name: str) -> str:
 
 
 @cache
-def _catalogue(of: str) -> Catalogue:
-    return Catalogue(tables_of(of))
+def _catalogue(language: str) -> Catalogue:
+    return Catalogue(tables_of(language))
 
 
 def tables_of(of: str) -> dict[str, dict[str, str]]:

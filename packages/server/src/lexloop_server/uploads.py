@@ -1,9 +1,9 @@
-"""The collections that people made by uploading: their folders, and the bodies that bring files.
+"""Uploaded collections: their folders, and the requests that bring files.
 
-ROOT/HOME/NAME/documents holds the files as they were uploaded, ROOT/HOME/NAME/index their index;
-HOME is what ``home_of`` makes of the owner's name. ROOT/HOME/NAME/pending is there from before a
-change of the files until the index has it. What lies in a folder that begins with a dot is not
-there yet, or no more.
+ROOT/HOME/NAME/documents holds the files as they were uploaded, ROOT/HOME/NAME/index their index.
+HOME is the result of ``home_of`` for the owner's name. ROOT/HOME/NAME/pending exists from before a
+change of the files until the index has it. Folders whose names begin with a dot are not complete
+yet, or being deleted.
 """
 
 import os
@@ -78,18 +78,18 @@ class Uploaded:
 
     def files(self) -> list[str]:
         """Return the names of the uploaded files, in order."""
-        found = (path for path in self.documents.rglob("*") if path.is_file())
-        return sorted(path.relative_to(self.documents).as_posix() for path in found)
+        files_below = (path for path in self.documents.rglob("*") if path.is_file())
+        return sorted(path.relative_to(self.documents).as_posix() for path in files_below)
 
     def mark(self) -> None:
-        """Note that the files change, so that the index has to follow; a full disk lets it."""
+        """Note that the files change, so that the index must follow. Works on a full disk."""
         self._pending.touch(mode=0o600)
-        now = time.time_ns()
-        os.utime(self._pending, ns=(now, now))
+        time_ns = time.time_ns()
+        os.utime(self._pending, ns=(time_ns, time_ns))
         sync(self.folder)
 
     def change(self) -> str:
-        """Return what names the last change that the index may not have; "" for none."""
+        """Return an identifier of the last change that the index may not have, or ""."""
         try:
             return str(self._pending.stat().st_mtime_ns)
         except OSError:
@@ -133,11 +133,18 @@ class UploadStore:
 
     def of(self, owner: str) -> dict[str, Uploaded]:
         """Return somebody's collections by their names, in order."""
-        return {one.name: Uploaded(one.name, one) for one in _folders(home_of(self._root, owner))}
+        return {
+            folder.name: Uploaded(folder.name, folder)
+            for folder in _folders(home_of(self._root, owner))
+        }
 
     def every(self) -> list[Uploaded]:
         """Return the collections of all people."""
-        return [Uploaded(one.name, one) for home in _folders(self._root) for one in _folders(home)]
+        return [
+            Uploaded(folder.name, folder)
+            for home in _folders(self._root)
+            for folder in _folders(home)
+        ]
 
     def make(self, owner: str, name: str, taken: Iterable[str] = ()) -> Uploaded:
         """Make an empty collection; names that are ``taken`` it cannot have either.
@@ -146,19 +153,21 @@ class UploadStore:
             InputError: It cannot be called so, or the person has too many.
             ConflictError: There is one of that name.
         """
-        wanted = _collection_name(name)
+        checked_name = _collection_name(name)
         with self._lock:
             own = self.of(owner)
-            if wanted.casefold() in {one.casefold() for one in (*own, *taken)}:
-                raise ConflictError(f"There is a collection {wanted!r} already.", "Name another.")
+            if checked_name.casefold() in {other.casefold() for other in (*own, *taken)}:
+                raise ConflictError(
+                    f"There is a collection {checked_name!r} already.", "Name another."
+                )
             if len(own) >= _MOST_COLLECTIONS:
                 raise InputError(f"You have {len(own)} collections.", "Delete one of them.")
-            with on_disk(wanted):
-                folder = home_of(self._root, owner) / wanted
+            with on_disk(checked_name):
+                folder = home_of(self._root, owner) / checked_name
                 folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 folder.mkdir(mode=0o700)
                 _sync_up(folder, self._root.parent)
-        return Uploaded(wanted, folder)
+        return Uploaded(checked_name, folder)
 
     def delete(self, one: Uploaded) -> None:
         """Delete a collection; who reads its index goes on until the end.
@@ -169,21 +178,25 @@ class UploadStore:
         gone = one.folder.with_name(f"{GONE}{secrets.token_hex(8)}")
         with self._lock, on_disk(one.name):
             one.folder.rename(gone)
-            sync(gone.parent)  # what was deleted must not come back when the power fails
+            sync(gone.parent)  # deleted files must not come back after a power failure
         shutil.rmtree(gone, ignore_errors=True)
 
     def reserve(self, one: Uploaded, size: int) -> None:
-        """Count what is about to be sent among the files of its owner, until it is released.
+        """Count the size of a coming upload among the files of its owner, until it is released.
 
         Raises:
-            TooLargeError: The person would have more than they may.
+            TooLargeError: The person would exceed their limit.
         """
         home = one.folder.parent
         with self._lock, on_disk(one.name):
             own = (Uploaded(place.name, place) for place in _folders(home))
-            held = sum((each.documents / f).stat().st_size for each in own for f in each.files())
+            size_now = sum(
+                (collection.documents / file).stat().st_size
+                for collection in own
+                for file in collection.files()
+            )
             with self._counting:
-                if held + self._coming[home] + size > self._most_bytes:
+                if size_now + self._coming[home] + size > self._most_bytes:
                     raise TooLargeError(
                         f"You would have more than {self._most_bytes / MB:g} MB of files here, "
                         "with those that are being sent (limits.stored_mb).",
@@ -192,16 +205,16 @@ class UploadStore:
                 self._coming[home] += size
 
     def release(self, one: Uploaded, size: int) -> None:
-        """Count no more what was reserved: it is among the files, or did not come."""
+        """Stop counting a reserved size. The files were added, or did not come."""
         with self._counting:
             self._coming[one.folder.parent] -= size
 
     @contextmanager
     def staging(self, one: Uploaded) -> Iterator[Path]:
-        """Lend a folder for what is being sent; nothing of it is left behind.
+        """Create a folder for a coming upload, and delete what is left in it at the end.
 
         Raises:
-            LexloopError: It cannot be made.
+            LexloopError: It cannot be created.
         """
         folder = one.folder / f"{self._staged}{secrets.token_hex(8)}"
         with on_disk(one.name):
@@ -214,15 +227,15 @@ class UploadStore:
     def put(
         self, one: Uploaded, received: Iterable[Received], replace: bool
     ) -> tuple[list[str], list[RefusedFile]]:
-        """Move what was received among the documents, each file at once.
+        """Move received files among the documents, each atomically.
 
-        Room for it was reserved before it came; ``replace`` lets a file take the place of another.
+        Room must have been reserved. With ``replace``, a file may take the place of another.
 
         Returns:
-            The names of those that are there now, and those that are not.
+            The names of the files that were added, and the files that were not.
 
         Raises:
-            LexloopError: The disk does not let it.
+            LexloopError: The disk refuses.
         """
         added: list[str] = []
         refused: list[RefusedFile] = []
@@ -254,18 +267,18 @@ class UploadStore:
             place = one.documents / file
             place.unlink()
             sync(place.parent)
-            one.mark()  # an index that is being made may have read it still
+            one.mark()  # an index being written may still have read it
             for parent in place.relative_to(one.documents).parents:
                 with suppress(OSError):  # removed only if it is empty
                     (one.documents / parent).rmdir()
 
     def sweep(self) -> None:
-        """Remove what an earlier process left half done: one alone serves from these folders."""
+        """Remove what an earlier process left half done. Only one process serves these folders."""
         for home in _folders(self._root):
             for gone in home.glob(f"{GONE}*"):
                 shutil.rmtree(gone, ignore_errors=True)
-            for one in _folders(home):
-                for staged in one.glob(f"{STAGED}*"):
+            for collection in _folders(home):
+                for staged in collection.glob(f"{STAGED}*"):
                     if not staged.name.startswith(self._staged):
                         shutil.rmtree(staged, ignore_errors=True)
 
@@ -285,7 +298,7 @@ class Receiver:
     def __init__(self, content_type: str, folder: Path, files: int) -> None:
         kind, options = parse_options_header(content_type)
         if kind != b"multipart/form-data" or not options.get(b"boundary"):
-            raise InputError("The body is no form with files.", _AS_A_FORM)
+            raise InputError("The body is not a form with files.", _AS_A_FORM)
         self.received: list[Received] = []
         self.refused: list[RefusedFile] = []
         self._folder, self._most, self._whole = folder, files, False
@@ -363,11 +376,11 @@ class Receiver:
             raise TooLargeError(
                 f"More than {self._most} files were sent at once.", "Send fewer at once."
             )
-        said = options[b"filename"].decode("utf-8", "replace")
+        raw_name = options[b"filename"].decode("utf-8", "replace")
         try:
-            name = file_name(said)
+            name = file_name(raw_name)
         except InputError as error:
-            self._refuse(said, error.what)
+            self._refuse(raw_name, error.what)
             return
         if name in self._names:
             self._refuse(name, "It was sent twice.")
@@ -380,9 +393,9 @@ class Receiver:
         return self._folder / str(len(self._names))
 
     def _data_read(self, data: bytes, start: int, end: int) -> None:
-        left = memoryview(data)[start:end]
-        while self._file is not None and left:
-            left = left[self._file.write(left) :]
+        remaining = memoryview(data)[start:end]
+        while self._file is not None and remaining:
+            remaining = remaining[self._file.write(remaining) :]
 
     def _part_ended(self) -> None:
         if self._file is None:
@@ -402,7 +415,7 @@ class Receiver:
 
 
 def _malformed(error: Exception) -> InputError:
-    return InputError(f"The body is no form with files: {error}.", _AS_A_FORM)
+    return InputError(f"The body is not a form with files: {error}.", _AS_A_FORM)
 
 
 def file_name(said: str) -> str:
@@ -432,11 +445,11 @@ def _is_odd(part: str) -> bool:
     return bool(odd) or long or part in ("", ".", "..") or part != part.strip()
 
 
-def _collection_name(said: str) -> str:
-    name = normal(said).strip()
+def _collection_name(text: str) -> str:
+    name = normal(text).strip()
     if not re.fullmatch(NAME, name) or len(name.encode()) > _LONGEST_PART:
         raise InputError(
-            f"A collection cannot be called {said[:100]!r}.",
+            f"A collection cannot be called {text[:100]!r}.",
             "Take letters, digits, blanks, hyphens and dots, and begin with a letter or digit.",
         )
     return name
@@ -465,7 +478,7 @@ def _sync_up(folder: Path, top: Path) -> None:
 
 def _folders(place: Path) -> list[Path]:
     try:
-        found = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
+        folders = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -473,15 +486,15 @@ def _folders(place: Path) -> list[Path]:
             f"The folder of uploads {place} cannot be read: {error.strerror}.",
             "Check who may read it, or set LEXLOOP_DATA_DIR.",
         ) from error
-    return sorted(path for path in found if not path.name.startswith("."))
+    return sorted(path for path in folders if not path.name.startswith("."))
 
 
 @contextmanager
 def on_disk(name: str) -> Iterator[None]:
-    """Tell a failure of the disk as ours.
+    """Convert a failure of the disk into our error.
 
     Raises:
-        LexloopError: The disk refused.
+        LexloopError: The disk refuses.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The state from which a killed training goes on."""
+"""The state from which a killed training continues."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, let_go, sync, try_lock, write_sums
 from lexloop.models.embedding import without_bars
 
-GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
+GOES_ON = "The last good checkpoint is kept, and the same command continues from it"
 STEADY: dict[str, Any] = {
     "save_total_limit": 2,
     "restore_callback_states_from_checkpoint": True,
@@ -21,7 +21,7 @@ STEADY: dict[str, Any] = {
     "report_to": "none",
     "disable_tqdm": True,
 }
-"""What every trainer is told, so that ``watch`` sees each step and a kill loses little."""
+"""Arguments of every trainer, so that ``watch`` sees each step and a kill loses little."""
 _WATCHED = ("loss", "grad_norm")
 Say = Callable[[str], None]
 Report = Callable[[str, int, int], None]
@@ -29,27 +29,28 @@ Report = Callable[[str, int, int], None]
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Leave out the bars and the warnings of transformers; what is wrong is raised."""
+    """Hide the bars and the warnings of transformers. Errors are raised."""
     from transformers.utils import logging as spoken
 
     logging: Any = spoken  # some of its functions have no types
-    said = logging.get_verbosity()
+    verbosity = logging.get_verbosity()
     logging.set_verbosity_error()
     try:
         with without_bars():
             yield
     finally:
-        logging.set_verbosity(said)
+        logging.set_verbosity(verbosity)
 
 
 def last_good(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end; those that were not are removed.
+    """Return the newest complete checkpoint, and remove incomplete ones.
 
-    The optimiser's state in it is a file of torch, of which transformers reads tensors and numbers
-    alone.
+    Its optimiser state is a file of torch, from which transformers reads only tensors and numbers.
     """
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1]))
-    for checkpoint in found:
+    checkpoints = sorted(
+        folder.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1])
+    )
+    for checkpoint in checkpoints:
         try:
             check_sums(checkpoint)
         except DataError:
@@ -69,19 +70,19 @@ def train_on(
     named: str = "",
     patience: int = 0,
 ) -> None:
-    """Train, from the last good checkpoint in ``folder`` where there is one.
+    """Train, from the last good checkpoint in ``folder`` if there is one.
 
     Args:
-        trainer: Of transformers, told what ``STEADY`` says.
-        folder: Where it keeps its checkpoints.
-        say: Hears of each check.
-        report: Is told how many steps of how many are done.
-        figure: What the log calls that which is checked.
-        named: What ``say`` hears it called.
-        patience: Checks without improvement after which it stops; 0 for none.
+        trainer: A trainer of transformers with the arguments in ``STEADY``.
+        folder: The folder of its checkpoints.
+        say: Called with a line for each check.
+        report: Called with the number of finished steps and the total.
+        figure: The name of the checked figure in the log.
+        named: Its name in lines for ``say``.
+        patience: The number of checks without improvement after which training stops, or 0.
 
     Raises:
-        TrainingError: The loss or a weight is no number, or the checkpoint holds something else
+        TrainingError: The loss or a weight is not a number, or the checkpoint has something other
             than tensors and numbers, which is not run.
     """
     from transformers import EarlyStoppingCallback, PrinterCallback
@@ -103,10 +104,10 @@ def train_on(
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Make ``folder`` where there is none, and keep other trainings out until this one is over.
+    """Create ``folder`` if needed, and keep other trainings out until this one is over.
 
     Raises:
-        InputError: Another one is at work in it, or it cannot be written.
+        InputError: Another one is working in it, or it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -124,16 +125,16 @@ def alone(folder: Path) -> Iterator[None]:
 def watch(
     say: Say = lambda _: None, report: Report = lambda *_: None, figure: str = "", named: str = ""
 ) -> Any:
-    """A callback that marks checkpoints as whole and ends a training whose loss is no number.
+    """Return a callback that marks checkpoints as complete and stops a training with a bad loss.
 
-    What it is given is as with ``train_on``.
+    The arguments are those of ``train_on``.
     """
     from transformers import TrainerCallback
 
     def broken(what: str, step: int) -> TrainingError:
         return TrainingError(
             f"{what} at step {step}.",
-            f"{GOES_ON}; with a lower learning rate begin anew, in another folder.",
+            f"{GOES_ON}; to use a lower learning rate, start again in another folder.",
         )
 
     class Watch(TrainerCallback):
@@ -146,8 +147,8 @@ def watch(
             logged = logs or {}
             for name in (*_WATCHED, figure):
                 if not math.isfinite(value := logged.get(name, 0.0)):
-                    what = "loss" if name != "grad_norm" else "gradient"
-                    raise broken(f"The {what} is {value}", state.global_step)
+                    subject = "loss" if name != "grad_norm" else "gradient"
+                    raise broken(f"The {subject} is {value}", state.global_step)
             self.loss = logged.get("loss", self.loss)
             if figure in logged:
                 step = f"step {state.global_step} of {state.max_steps}"
@@ -157,7 +158,7 @@ def watch(
             folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
             if not all(bool(weights.isfinite().all()) for weights in model.parameters()):
                 rmtree(folder)
-                raise broken("A weight is no number", state.global_step)
+                raise broken("A weight is not a number", state.global_step)
             (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
             write_sums(folder)
 

@@ -62,7 +62,7 @@ class LabelledQuestions:
 
 
 class _Row(BaseModel):
-    """A row of a file to train on, as it stands there."""
+    """A row of a training file, unchanged."""
 
     question: str
     label: Literal["0", "1", "2"]
@@ -165,11 +165,11 @@ def train(rows: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> Linear
     held_out, labels = [], []
     for repeat in range(CALIBRATION_REPEATS):
         for fold in grouped_folds(groups, CALIBRATION_FOLDS, seed + repeat):
-            here = np.concatenate([fold + len(rows.labels) * i for i in range(len(kinds))])
-            there = np.setdiff1d(everything, here)
-            _require_every_label(examples.labels[there])
-            held_out.append(_scores(_fit(examples, there, seed), examples, here))
-            labels.append(examples.labels[here])
+            test_rows = np.concatenate([fold + len(rows.labels) * i for i in range(len(kinds))])
+            training_rows = np.setdiff1d(everything, test_rows)
+            _require_every_label(examples.labels[training_rows])
+            held_out.append(_scores(_fit(examples, training_rows, seed), examples, test_rows))
+            labels.append(examples.labels[test_rows])
     scores, truth = np.concatenate(held_out), np.concatenate(labels)
     calibration_3, calibration_2 = (_calibrate(scores, merged(truth, n)) for n in (3, 2))
     fitted = _fit(examples, everything, seed)

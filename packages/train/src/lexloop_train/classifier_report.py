@@ -72,57 +72,56 @@ def train_and_measure(
     zero_shot: str | None = None,
     report: Report = lambda *_: None,
 ) -> Iterator[str]:
-    """Train, write and measure, and yield the lines of what there is to tell, as they come.
+    """Train, write and measure, and yield the lines of the report as they come.
 
     Args:
         out: The folder of the trained file.
-        data: A folder with ``train.csv`` and ``validation.csv``; None to train nothing.
-        evaluate: A CSV file to score what ``out`` holds on; nothing is written then.
-        cross_validate: Whether to score on grouped folds of the training rows, too.
-        seed: Of folds, solvers and the bootstrap.
-        base: The model to fine-tune as in the paper: ``minilm``, a folder or a hub id; None for
-            none.
-        zero_shot: A model of natural-language inference to measure; None for none.
-        report: Told how many steps of a transformer's training are done.
+        data: A folder with ``train.csv`` and ``validation.csv``, or None to train nothing.
+        evaluate: A CSV file to score the classifier in ``out`` on. Nothing is written then.
+        cross_validate: Whether to score on grouped folds of the training rows as well.
+        seed: The seed of folds, solvers and the bootstrap.
+        base: The model to fine-tune as in the paper: ``minilm``, a folder or a hub id, or None.
+        zero_shot: A model of natural-language inference to measure, or None.
+        report: Called with the number of finished steps of a transformer's training.
 
     Raises:
         InputError: There is nothing to train on and nothing to score, or nowhere to write.
         CorpusError: A file of questions cannot be used, or has too few rows of a class.
-        SettingsError: A model is not there, or is of another kind.
-        DataError: What ``out`` holds is damaged.
-        TrainingError: A transformer's training cannot go on.
+        SettingsError: A model is missing, or of another kind.
+        DataError: The classifier in ``out`` is damaged.
+        TrainingError: A transformer's training cannot continue.
     """
     training = None if data is None else read(data / "train.csv")
     if evaluate is not None:
         held_out = read(evaluate)
     elif data is not None and training is not None:
         held_out = read(data / "validation.csv")
-        written = save(train(training, BOTH, seed), out)
-        yield f"wrote {written}, {written.stat().st_size:,} bytes"
+        file = save(train(training, BOTH, seed), out)
+        yield f"wrote {file}, {file.stat().st_size:,} bytes"
     else:
         raise InputError(
             "There is nothing to train on and nothing to score.",
             "Give --data to train, or --evaluate to score a trained file.",
         )
-    others: dict[str, Predict] = {}
+    transformers: dict[str, Predict] = {}
     if base is not None:
         if training is not None and evaluate is None:
             for classes in CLASS_COUNTS:
                 tuned(training, BOTH, classes, Tuning(base, seed=seed), out=out, report=report)
-        others[f"{Path(base).name}, fine-tuned"] = predicting(out)
+        transformers[f"{Path(base).name}, fine-tuned"] = predicting(out)
     if zero_shot is not None:
         from lexloop.nodes.classify import ZeroShotClassifier
 
-        others[f"{Path(zero_shot).name}, zero-shot"] = ours(ZeroShotClassifier(zero_shot))
-    # what is measured is the file as stored, in half precision
+        transformers[f"{Path(zero_shot).name}, zero-shot"] = ours(ZeroShotClassifier(zero_shot))
+    # the measured file is the stored one, in half precision
     classifier = LinearClassifier.load(out)
-    measured = {**_rivals(training, seed), OURS: ours(classifier), **others}
-    rows, told = _figures(classifier, measured, held_out, seed)
+    measured = {**_rivals(training, seed), OURS: ours(classifier), **transformers}
+    rows, lines = _figures(classifier, measured, held_out, seed)
     if training is not None and cross_validate:
-        told += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
-        told += table_of(_cross_validated(training, seed))
+        lines += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
+        lines += table_of(_cross_validated(training, seed))
     yield ""
-    yield from told
+    yield from lines
     if data is not None and evaluate is None:
         write_card(out, [data / "train.csv", data / "validation.csv"], rows, seed, base or "")
 
@@ -139,24 +138,24 @@ def _figures(
         for name, predict in measured.items()
         for scored in score(name, predict, held_out, seed)
     ]
-    told = [f"{len(held_out.labels)} rows:", "", *table_of(rows), ""]
+    lines = [f"{len(held_out.labels)} rows:", "", *table_of(rows), ""]
     for classes, text in TASKS:
         shares = np.array([classifier.probabilities(t, classes) for t in held_out.texts(text)])
         error = calibration_error(shares, merged(held_out.labels, classes))
-        told.append(f"expected calibration error, {classes} classes, {text}: {error:.3f}")
-    return rows, told
+        lines.append(f"expected calibration error, {classes} classes, {text}: {error:.3f}")
+    return rows, lines
 
 
 def save(classifier: LinearClassifier, out: Path) -> Path:
-    """Write a classifier and its checksum into a folder, which is made where there is none.
+    """Write a classifier and its checksum into a folder, created if needed.
 
     Raises:
         InputError: It cannot be written.
     """
     try:
-        written = classifier.save(out)
+        file = classifier.save(out)
         write_sums(out, [FILE_NAME])
-        return written
+        return file
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
 
@@ -164,7 +163,7 @@ def save(classifier: LinearClassifier, out: Path) -> Path:
 def write_card(
     out: Path, files: Sequence[Path], rows: Sequence[ClassifierScores], seed: int, base: str = ""
 ) -> None:
-    """Say beside what was trained on what and how well it does.
+    """Write a card that says what was trained on what, and how well it does.
 
     Raises:
         InputError: It cannot be written.
@@ -197,8 +196,8 @@ def _rivals(training: LabelledQuestions | None, seed: int) -> dict[str, Predict]
 def _cross_validated(training: LabelledQuestions, seed: int) -> list[ClassifierScores]:
     """Score ours and the strongest baseline on folds that no near-duplicates cross."""
     learners: dict[str, Callable[[LabelledQuestions], Predict]] = {
-        STRONGEST: lambda kept: baselines(kept, BOTH, seed)[STRONGEST],
-        OURS: lambda kept: ours(train(kept, BOTH, seed)),
+        STRONGEST: lambda rows: baselines(rows, BOTH, seed)[STRONGEST],
+        OURS: lambda rows: ours(train(rows, BOTH, seed)),
     }
     groups = near_duplicates(training)
     return [
@@ -215,12 +214,12 @@ def held_out(
     seed: int,
     groups: Labels | None = None,
 ) -> dict[Task, Labels]:
-    """Return for each task the class of each row by what saw none of its group, shape (n,).
+    """Return for each task the class of each row by a model that saw none of its group, shape (n,).
 
     Groups are those of near-duplicates unless they are given.
 
     Raises:
-        CorpusError: The rows do not hold every class in enough different groups.
+        CorpusError: The rows do not have every class in enough different groups.
     """
     predicted = {task: np.zeros(len(rows.labels), np.int64) for task in tasks}
     together = near_duplicates(rows) if groups is None else groups
@@ -232,20 +231,20 @@ def held_out(
 
 
 def macro(labels: Labels, predicted: Labels, classes: Classes) -> tuple[float, float, float]:
-    """Return macro precision, recall and F1, each in [0, 1]; 0 without any rows.
+    """Return macro precision, recall and F1, each in [0, 1], or 0 without any rows.
 
     Args:
         labels: True classes, shape (n,).
         predicted: Predicted classes, shape (n,).
-        classes: How many classes there are; one neither true nor predicted is left out, as
-            scikit-learn does, whose own function takes a hundred times as long.
+        classes: The number of classes. Classes neither true nor predicted are ignored, as in
+            scikit-learn, whose own function takes a hundred times as long.
     """
     table = np.bincount(labels * classes + predicted, minlength=classes**2)
     table = table.reshape(classes, classes)
-    hits, true, given = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    precision, recall = hits / np.maximum(given, 1), hits / np.maximum(true, 1)
-    f1 = 2 * hits / np.maximum(true + given, 1)
-    occurring = max(np.count_nonzero(true + given), 1)
+    hits, true, guessed = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    precision, recall = hits / np.maximum(guessed, 1), hits / np.maximum(true, 1)
+    f1 = 2 * hits / np.maximum(true + guessed, 1)
+    occurring = max(np.count_nonzero(true + guessed), 1)
     sums = (float(part.sum() / occurring) for part in (precision, recall, f1))
     return next(sums), next(sums), next(sums)
 
@@ -323,7 +322,9 @@ def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> d
 
     def fitted(pipeline: Any) -> Predict:
         fresh: dict[Classes, Any] = {n: clone(pipeline) for n in CLASS_COUNTS}
-        models = {n: one.fit(texts, merged(labels, n)) for n, one in fresh.items()}
+        models = {
+            number: model.fit(texts, merged(labels, number)) for number, model in fresh.items()
+        }
         return lambda questions, classes: np.asarray(models[classes].predict(questions))
 
     def drawn(questions: list[str], classes: Classes) -> Labels:

@@ -56,7 +56,7 @@ def pairs(
     keep: Annotated[
         float,
         option(
-            "Of the documents, how many are kept for measuring, in FILE.kept.jsonl; 0: none.",
+            "Share of the documents kept for measuring, in FILE.kept.jsonl; 0 for none.",
             "SHARE",
         ),
     ] = 0.1,
@@ -70,7 +70,7 @@ def pairs(
         Path | None, option("The SQLite file of feedback, if another.", "FILE")
     ] = None,
     choice_seed: _Seed = 7,
-    each: Annotated[int, _by_model("How many questions to a provision.")] = 3,
+    each: Annotated[int, _by_model("Number of questions per provision.")] = 3,
     most: Annotated[
         int | None,
         _by_model("At most so many provisions, and so calls, drawn at random. Default: all."),
@@ -92,9 +92,9 @@ def pairs(
         raise InputError(f"--keep is {keep}.", "Give a share from 0 to below 1.")
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    kept = out.with_suffix(".kept.jsonl")
+    kept_file = out.with_suffix(".kept.jsonl")
     check_writable(out)
-    check_writable(kept)
+    check_writable(kept_file)
     with (
         bar() as report,
         open_documents(settings, connection, report) as (collection, view),
@@ -105,14 +105,14 @@ def pairs(
                 f"{settings.corpus} holds one document, which is never on both sides.",
                 "Give --keep 0, or more documents.",
             )
-        asked = [*questions_with_thumbs(opinions(feedback_file), view)] if feedback else []
+        questions = [*questions_with_thumbs(opinions(feedback_file), view)] if feedback else []
         if asker is None:
-            asked += questions_by_rules(view)
+            questions += questions_by_rules(view)
         else:
             provisions = chosen_provisions(view, most, choice_seed)
             note(f"{len(provisions)} provisions: as many calls of {asker.name}.")
             writer = ModelAsker(asker, each, report)
-            asked += writer(provisions)
+            questions += writer(provisions)
             spent = asker.spent
             note(
                 f"{spent['model_calls']} calls, {spent['tokens_in']:,} tokens in, "
@@ -121,27 +121,27 @@ def pairs(
             )
             if writer.failed:
                 note(f"{writer.failed} of the model's replies came to nothing.")
-        made = make_pairs(
-            asked,
+        made_pairs = make_pairs(
+            questions,
             view.documents,
             share=keep,
             seed=choice_seed,
             mine=miner(collection, settings) if negatives else None,
             report=report,
         )
-    write_pairs(out, made.training)
-    if made.kept:
-        write_pairs(kept, made.kept)
+    write_pairs(out, made_pairs.training)
+    if made_pairs.kept:
+        write_pairs(kept_file, made_pairs.kept)
     elif keep:
-        note(f"There are too few pairs to keep some for measuring; {kept} is not written.")
-    _tell_of(made, out, kept)
+        note(f"There are too few pairs to keep some for measuring; {kept_file} is not written.")
+    _tell_of(made_pairs, out, kept_file)
 
 
 def _tell_of(made: "MadePairs", out: Path, kept: Path) -> None:
     """Say how many pairs there are, and of what kinds."""
     counts = Counter(pair.source for pair in (*made.training, *made.kept))
-    held = f", {len(made.kept)} of other documents in {kept}" if made.kept else ""
-    note(f"{len(made.training)} pairs in {out}{held}; left out: {made.left_out}.")
+    kept_note = f", {len(made.kept)} of other documents in {kept}" if made.kept else ""
+    note(f"{len(made.training)} pairs in {out}{kept_note}; left out: {made.left_out}.")
     note(f"{', '.join(f'{source} {count}' for source, count in counts.most_common())}.")
 
 
@@ -155,12 +155,12 @@ def embedder(
         _Recipe | None,
         option(
             "late (token vectors), mnrl, cached-mnrl (large batches), or infonce (PAIRS is a "
-            "click log, .jsonl or .csv: query, title, body, clicks). Default: late where the base "
-            "has token vectors, else mnrl."
+            "click log, .jsonl or .csv: query, title, body, clicks). Default: late if the base has "
+            "token vectors, else mnrl."
         ),
     ] = None,
-    kept: Annotated[Path | None, option("Pairs that are measured on; else some are kept.")] = None,
-    keep: Annotated[float, option("The share of the documents that is kept.")] = 0.1,
+    kept: Annotated[Path | None, option("Pairs to measure on. Default: some of PAIRS.")] = None,
+    keep: Annotated[float, option("Share of the documents to keep for measuring.")] = 0.1,
     steps: Annotated[int, option("Batches at most.", min=1)] = 300,
     batch: Annotated[int, option("Pairs in one.", min=2)] = 60,
     rate: Annotated[float, option("The highest learning rate.", min=1e-9, max=1)] = 4e-5,
@@ -175,18 +175,16 @@ def embedder(
             "the wheel's MiniLM."
         ),
     ] = None,
-    device: Annotated[
-        _Device, option("Where to train; auto: the GPU, where there is one.")
-    ] = "auto",
+    device: Annotated[_Device, option("Where to train; auto: the GPU, if there is one.")] = "auto",
     name: Annotated[
-        str | None, option("What the model is called. Default: as the base, and -trained.")
+        str | None, option("Name of the model. Default: the base's name with -trained.")
     ] = None,
     licence: _Licence = "not stated",
 ) -> None:
-    """Train an embedder on pairs of questions and provisions; killed, the same command goes on.
+    """Train an embedder on pairs of questions and provisions. Run it again to continue one.
 
-    It stops where the kept pairs are found no better, and prints how well they are found before and
-    after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
+    Training stops when the kept pairs are no longer found better. It prints how well they are found
+    before and after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
     """
     from lexloop.models.minilm import genuine_folder
     from lexloop_train.embedder import embedder_name, train_embedder, usual_loss
@@ -195,9 +193,9 @@ def embedder(
     from lexloop_train.retrieval_figures import figures_listed
     from lexloop_train.trainers import device_of
 
-    read = read_clicks if recipe == "infonce" else read_pairs
-    every = read(pairs)
-    training, measured = (every, read(kept)) if kept else split(every, keep)
+    reader = read_clicks if recipe == "infonce" else read_pairs
+    all_pairs = reader(pairs)
+    training, measured = (all_pairs, reader(kept)) if kept else split(all_pairs, keep)
     called = name or f"{base.resolve().name[:80] if base else 'minilm'}-trained"
     base = base or genuine_folder()
     how = EmbedderRecipe(
@@ -236,10 +234,10 @@ def classifier(
     ],
     data: Annotated[Path | None, option("With train.csv and validation.csv.", "FOLDER")] = None,
     evaluate: Annotated[
-        Path | None, option("Only score what is there on this CSV.", "FILE")
+        Path | None, option("Only score the existing classifier on this CSV.", "FILE")
     ] = None,
     cross_validate: Annotated[
-        bool, option("Score on grouped folds of train.csv, too.", flag="--cross-validate")
+        bool, option("Also score on grouped folds of train.csv.", flag="--cross-validate")
     ] = False,
     transformer: Annotated[
         str | None,
@@ -250,15 +248,15 @@ def classifier(
         ),
     ] = None,
     zero_shot: Annotated[
-        str | None, option("Measure a model of language inference, too.", "NAME")
+        str | None, option("Also measure a model of language inference.", "NAME")
     ] = None,
     choice_seed: _Seed = 0,
     label: Annotated[
         Literal["complexity", "depth"],
-        option("Pieces of information, as in the paper; or how deep the index had to be read."),
+        option("Pieces of information, as in the paper, or how deep the index had to be read."),
     ] = "complexity",
     corpus: Annotated[
-        str | None, _depth("What the questions were asked of. Default: the bundled sample.", "PATH")
+        str | None, _depth("The documents of the questions. Default: the bundled sample.", "PATH")
     ] = None,
     questions: Annotated[
         Path | None,
@@ -294,15 +292,15 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     if questions is None:
         raise InputError("There are no questions.", "Give --questions GOLD.")
     settings = options.chosen_settings(context.params)
-    asked = read_cases(questions)
+    cases = read_cases(questions)
     connection = options.chosen_connection(context.params)
     with bar() as report, open_documents(settings, connection, report) as (index, _):
-        rows = labelled(asked, index, settings, report)
-    found, figures = train(rows, TEXT, seed), measured(rows, seed)
-    written = save(found, out)
+        rows = labelled(cases, index, settings, report)
+    trained, figures = train(rows, TEXT, seed), measured(rows, seed)
+    file = save(trained, out)
     write_card(out, [questions], figures, seed)
     counts = " / ".join(str(int(sum(rows.labels == name))) for name in range(3))
-    typer.echo(f"wrote {written}; use it with --set plan.classifier=embedded:{out}")
+    typer.echo(f"wrote {file}; use it with --set plan.classifier=embedded:{out}")
     typer.echo(f"{len(rows.labels)} questions of class 0 / 1 / 2: {counts}. Cross-validated:\n")
     for line in table_of(figures):
         typer.echo(line)
@@ -340,9 +338,7 @@ def generator(
             min=1,
         ),
     ] = None,
-    most_tokens: Annotated[
-        int, _training("Longer rows are left out.", flag="--max-tokens", min=8)
-    ] = 2048,
+    most_tokens: Annotated[int, _training("Skip longer rows.", flag="--max-tokens", min=8)] = 2048,
     patience: Annotated[
         int,
         _training("Stop after so many checks without improvement; an epoch has up to four.", min=1),
@@ -350,14 +346,16 @@ def generator(
     precision: Annotated[
         _Precision,
         _training(
-            "Of the weights under the adapters; auto: 4bit where bitsandbytes and a GPU are."
+            "Precision of the weights under the adapters; auto: 4bit with bitsandbytes and a GPU."
         ),
     ] = "auto",
     choice_seed: _Seed = 7,
     domain_weight: Annotated[
         float,
         _merging(
-            "Of the domain's adapter in the merged model; the other has the rest.", min=0.0, max=1.0
+            "Weight of the domain's adapter in the merged model; the other has the rest.",
+            min=0.0,
+            max=1.0,
         ),
     ] = 0.5,
     reply_tokens: Annotated[int, _merging("Of an answer that is measured, at most.", min=1)] = 256,
@@ -367,14 +365,14 @@ def generator(
 
     One adapter learns questions on your domain, one general instructions. The base, each adapter
     and the merged model are measured on the files of --test.
-    After Ctrl-C or a kill the same command goes on.
+    To continue after Ctrl-C or a kill, run the same command again.
 
-    Files are JSON Lines, one object a line. To train on: {"question": "...", "context": "...",
-    "answer": "..."}; context and system may be left out, and instruction, input, output are read
-    as well. With "passages": \["..."] in place of context a row is asked as the graph asks for an
-    answer, with "history": \[turns] as it asks for a question written out. To be measured on, each
+    Files are JSON Lines, one object per line. To train on: {"question": "...", "context": "...",
+    "answer": "..."}; context and system are optional, and instruction, input, output are read as
+    well. With "passages": \["..."] instead of context, a row is asked as the graph asks for an
+    answer, with "history": \[turns] as it asks for a question written out. To measure on, each
     file of one kind: with "choices": \["...", "..."] a multiple choice, whose answer is one of
-    them; with "label" in place of answer a classification; else question answering. Use the result
+    them; with "label" instead of answer a classification; else question answering. Use the result
     with: lexloop ask --model local:DIR.
     """
     from lexloop_train.generator import (
@@ -419,11 +417,11 @@ def generator(
 def _show(card: dict[str, Any], out: Path) -> None:
     for name, figures in card["figures"].items():
         result_console().print(_table(name, figures))
-    for kind, told in card["adapters"].items():
-        early = ", early" if told["stopped_early"] else ""
+    for kind, adapter in card["adapters"].items():
+        early = ", early" if adapter["stopped_early"] else ""
         say(
-            f"{kind}: stopped after {told['steps']} steps{early}; kept step {told['kept_step']}, "
-            f"loss on rows held back {told['kept_loss']:.3f}"
+            f"{kind}: stopped after {adapter['steps']} steps{early}; "
+            f"kept step {adapter['kept_step']}, loss on rows held back {adapter['kept_loss']:.3f}"
         )
     say(f"Intervals and data: {out / 'card.json'}", style="dim")
     say(f"Use it with: --model local:{out}", style="cyan")
@@ -438,10 +436,10 @@ def _four_bit(precision: _Precision) -> bool:
             "4 bits need bitsandbytes and a CUDA GPU, which are not both here.",
             "Install bitsandbytes on a machine with such a GPU, or use --precision full.",
         )
-    wanted = possible and precision != "full"
+    four_bit = possible and precision != "full"
     why = "" if possible or precision == "full" else ": bitsandbytes and a GPU are not both here"
-    note("Weights in 4 bits" if wanted else f"Weights in full precision{why}")
-    return wanted
+    note("Weights in 4 bits" if four_bit else f"Weights in full precision{why}")
+    return four_bit
 
 
 def _table(name: str, figures: dict[str, Any]) -> "Table":

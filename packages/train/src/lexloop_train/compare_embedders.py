@@ -25,7 +25,7 @@ def compare_embedders(
             help="Pairs, as `lexloop finetune pairs` writes, or gold questions with evidence.",
         ),
     ],
-    # `embedder` is a setting, of which there is one
+    # `embedder` is a single setting
     names: Annotated[
         list[str],
         option(
@@ -46,48 +46,55 @@ def compare_embedders(
 ) -> None:
     """Compare embedders by hit rate and MRR, as LQ-RAG's tables 6 and 7 do.
 
-    Each question searches all texts of its set by exact cosine, and by MaxSim where an embedder
-    gives vectors of tokens ("late"); no words, no graph and no reranker take part.
+    Each question searches all texts of its set by exact cosine, and by MaxSim if an embedder gives
+    token vectors ("late"). Words, graph and reranker are not used.
     """
     from lexloop.core.jsonl import check_writable, write_checked
     from lexloop.models.embedders import load_embedder
     from lexloop_train.comparison import compared, places_of, read_sets, tables
 
-    wanted = _depths(depths)
+    cutoffs = _depths(depths)
     if out:
         check_writable(out)
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    each = {name: settings.changed(**{"index.embedder": name}) for name in names}
-    for one in each.values():
-        say_where_text_goes(text_hosts(one, connection))
-    read = read_sets(sets, corpus, settings)
+    settings_by_name = {name: settings.changed(**{"index.embedder": name}) for name in names}
+    for chosen in settings_by_name.values():
+        say_where_text_goes(text_hosts(chosen, connection))
+    search_sets = read_sets(sets, corpus, settings)
     places: dict[str, dict[str, list[int]]] = {}
     with bar() as report:
-        for name, one in each.items():
+        for name, chosen in settings_by_name.items():
             embedder = load_embedder(name, connection)
-            for of in read:
-                for signal, found in places_of(embedder, of, one, report).items():
+            for search_set in search_sets:
+                for signal, ranks in places_of(embedder, search_set, chosen, report).items():
                     label = name if signal == "cosine" else f"{name}, {signal}"
-                    places.setdefault(label, {})[of.name] = found
-    rows = compared(places, wanted)
-    told = [
+                    places.setdefault(label, {})[search_set.name] = ranks
+    rows = compared(places, cutoffs)
+    set_records = [
         {
-            "name": of.name,
-            "questions": len(of.questions),
-            "texts": len(of.texts),
-            "left_out": of.left_out,
+            "name": search_set.name,
+            "questions": len(search_set.questions),
+            "texts": len(search_set.texts),
+            "left_out": search_set.left_out,
         }
-        for of in read
+        for search_set in search_sets
     ]
     if out:
-        write_checked(out, json.dumps({"sets": told, "figures": rows}, indent=2) + "\n")
+        write_checked(out, json.dumps({"sets": set_records, "figures": rows}, indent=2) + "\n")
     if as_json:
-        write_json({"sets": told, "figures": rows})
+        write_json({"sets": set_records, "figures": rows})
         return
-    for of in read:
-        less = f"; {of.left_out} left out, without evidence there" if of.left_out else ""
-        typer.echo(f"{of.name}: {len(of.questions)} questions, {len(of.texts)} texts{less}.")
+    for search_set in search_sets:
+        less = (
+            f"; {search_set.left_out} left out, without evidence there"
+            if search_set.left_out
+            else ""
+        )
+        typer.echo(
+            f"{search_set.name}: {len(search_set.questions)} questions, "
+            f"{len(search_set.texts)} texts{less}."
+        )
     typer.echo("\n".join(["", *tables(rows)]))
 
 

@@ -48,9 +48,9 @@ class SearchSet:
     """Questions, the texts they search, and which of these are right.
 
     Args:
-        texts: All that is searched.
-        right: Of each question, places in ``texts``.
-        left_out: Questions of which no text is known to be right.
+        texts: All texts to search.
+        right: For each question, indices in ``texts``.
+        left_out: The number of questions without a known right text.
     """
 
     name: str
@@ -61,15 +61,15 @@ class SearchSet:
 
 
 def read_sets(paths: Sequence[Path], corpus: Path | None, settings: Settings) -> list[SearchSet]:
-    """Return the sets of files of pairs and of gold questions, each under a name of its own.
+    """Return the sets of files of pairs and of gold questions, each with a unique name.
 
     Args:
-        paths: As ``lexloop finetune pairs`` or ``lexloop testset`` write them.
-        corpus: The documents of gold questions; None for the folder that the file lies in.
-        settings: How documents are cut.
+        paths: Files that ``lexloop finetune pairs`` or ``lexloop testset`` wrote.
+        corpus: The documents of gold questions. None for the folder of the file.
+        settings: The settings for cutting documents.
 
     Raises:
-        InputError: A file is neither, or no question of it has evidence in the documents.
+        InputError: A file is neither, or none of its questions has evidence in the documents.
     """
     names = _names(paths)
     return [
@@ -81,19 +81,19 @@ def read_sets(paths: Sequence[Path], corpus: Path | None, settings: Settings) ->
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Files' names without what they share: their suffix, and the folders above all of them."""
+    """Return files' names without their common suffix and the folders above all of them."""
     names = [path.name.removesuffix(".jsonl") for path in paths]
     if len(set(names)) == len(names):
         return names
-    whole = [path.absolute() for path in paths]
-    if repeated := [path for path, count in Counter(whole).items() if count > 1]:
+    absolute = [path.absolute() for path in paths]
+    if repeated := [path for path, count in Counter(absolute).items() if count > 1]:
         raise InputError(f"{repeated[0]} is given twice.", "Name each file once.")
-    above = os.path.commonpath(whole)
-    return [path.relative_to(above).as_posix().removesuffix(".jsonl") for path in whole]
+    above = os.path.commonpath(absolute)
+    return [path.relative_to(above).as_posix().removesuffix(".jsonl") for path in absolute]
 
 
 def _is_pairs(path: Path) -> bool:
-    """Whether the first line has the text of a pair; what cannot be read is told later."""
+    """Return whether the first line has the text of a pair. Read errors are reported later."""
     try:
         with path.open(encoding="utf-8") as file:
             first = next((line for line in file if line.strip()), "")
@@ -123,33 +123,39 @@ def _of_pairs(name: str, pairs: Sequence[TrainingPair]) -> SearchSet:
         )
         for (heading, text), place in places.items()
     ]
-    return SearchSet(name, texts, [*right], [frozenset(found) for found in right.values()])
+    return SearchSet(name, texts, [*right], [frozenset(indices) for indices in right.values()])
 
 
 def _of_gold(name: str, path: Path, corpus: Path, settings: Settings) -> SearchSet:
-    """A question searches the chunks of all documents; those that hold evidence of it are right."""
+    """Return a set in which questions search all chunks, and those with evidence are right."""
     cases = [case for case in read_cases(path) if not case.out_of_scope]
     if not any(case.evidence or case.reference_context or case.documents for case in cases):
         raise InputError(
-            f"{path} names no evidence, so that nothing is known to be right.",
+            f"{path} names no evidence, so nothing is known to be right.",
             "Give gold questions with evidence, reference_context or documents, or pairs.",
         )
     documents, _ = load_documents(corpus)
     cut = chunker_for(settings.chunking, load_shipped())
     chunks = [chunk for document in documents for chunk in cut(document)]
     index, places = EvidenceIndex(chunks), {chunk["id"]: i for i, chunk in enumerate(chunks)}
-    found: list[tuple[Case, frozenset[int]]] = []
+    with_evidence: list[tuple[Case, frozenset[int]]] = []
     for case in cases:
         graded = index.relevant(case).chunks
         if not isinstance(graded, Unresolved):
-            found.append((case, frozenset(places[one] for one in graded)))
-    if not found:
+            with_evidence.append((case, frozenset(places[chunk_id] for chunk_id in graded)))
+    if not with_evidence:
         raise InputError(
-            f"No evidence of {path} stands in the documents of {corpus}.",
+            f"No evidence of {path} is in the documents of {corpus}.",
             "Name the folder of its documents with --corpus.",
         )
-    asked = [case.whole_question for case, _ in found]
-    return SearchSet(name, chunks, asked, [right for _, right in found], len(cases) - len(found))
+    questions = [case.whole_question for case, _ in with_evidence]
+    return SearchSet(
+        name,
+        chunks,
+        questions,
+        [right for _, right in with_evidence],
+        len(cases) - len(with_evidence),
+    )
 
 
 def places_of(
@@ -157,43 +163,46 @@ def places_of(
 ) -> dict[str, list[int]]:
     """Return the place, from 0, of each question's first right text, by signal.
 
-    A text longer than the embedder's window is worth what its best part is.
+    A text longer than the embedder's window counts as much as its best part.
 
     Args:
-        embedder: What searches.
-        of: What is searched.
-        settings: How a text is prepared, as for an index.
-        report: Told how many texts are embedded.
+        embedder: The embedder to measure.
+        of: The set to search.
+        settings: The settings for preparing texts, as for an index.
+        report: Called with the number of embedded texts.
 
     Returns:
-        ``cosine``, and ``late`` for an embedder that gives vectors of tokens.
+        ``cosine``, and ``late`` for an embedder with token vectors.
 
     Raises:
         LexloopError: The embedder failed.
     """
     tools = tools_for(settings, embedder)
-    none = np.zeros((0, embedder.dimension), np.float16), np.zeros((0, 2), MARK)
-    made = [windows_of(PreparedChunk(text, [], [], *none, []), tools) for text in of.texts]
-    texts, asked = [one.text for held in made for one in held], [folded(q) for q in of.questions]
-    first = np.cumsum([0, *map(len, made)])[:-1]
+    empty = np.zeros((0, embedder.dimension), np.float16), np.zeros((0, 2), MARK)
+    windows = [windows_of(PreparedChunk(text, [], [], *empty, []), tools) for text in of.texts]
+    texts, prepared = (
+        [window.text for parts in windows for window in parts],
+        [folded(question) for question in of.questions],
+    )
+    first = np.cumsum([0, *map(len, windows)])[:-1]
 
     def progress(done: int, every: int) -> None:
         report(f"embedding {of.name}", done, every)
 
     scores: dict[str, Vectors] = {}
     if isinstance(embedder, TokenEmbedder):
-        read = embedder.encode_tokens(texts, [()] * len(texts), progress)
-        vectors, tokens = read.vectors, [unit_rows(codes) for codes in read.codes]
-        words = [unit_rows(embedder.token_codes(question)) for question in asked]
+        coded = embedder.encode_tokens(texts, [()] * len(texts), progress)
+        vectors, tokens = coded.vectors, [unit_rows(codes) for codes in coded.codes]
+        words = [unit_rows(embedder.token_codes(question)) for question in prepared]
         scores["late"] = maxsim(tokens, words)
     else:
         vectors = embedder.encode(texts, progress)
-    parts = (asked[n : n + _AT_ONCE] for n in range(0, len(asked), _AT_ONCE))
+    parts = (prepared[n : n + _AT_ONCE] for n in range(0, len(prepared), _AT_ONCE))
     questions = np.concatenate([embedder.embed(part) for part in parts])
     scores = {"cosine": questions @ vectors.astype(np.float32).T, **scores}
     return {
         signal: [
-            first_place(row, _marked(right, len(made)))
+            first_place(row, _marked(right, len(windows)))
             for row, right in zip(np.maximum.reduceat(found, first, axis=1), of.right, strict=True)
         ]
         for signal, found in scores.items()
@@ -224,17 +233,17 @@ Places = Mapping[str, Mapping[str, Sequence[int]]]
 def compared(places: Places, depths: Sequence[int]) -> list[dict[str, Any]]:
     """Return hit rate and MRR of each embedder on each set at each depth, as JSON.
 
-    Each is a figure with its bootstrap interval and, but for the first embedder, how likely chance
-    alone makes it differ as much from the first one (paired randomisation).
+    Each is a figure with its bootstrap interval and, except for the first embedder, the p value of
+    its difference from the first one (paired randomisation).
     """
     first, *_ = places.values()
     rows: list[dict[str, Any]] = []
     for depth in depths:
         for embedder, by_set in places.items():
-            for name, found in by_set.items():
+            for name, places_of_set in by_set.items():
                 row: dict[str, Any] = {"k": depth, "embedder": embedder, "set": name}
                 base = scores_at(first[name], depth)
-                for measure, scores in scores_at(found, depth).items():
+                for measure, scores in scores_at(places_of_set, depth).items():
                     row[measure] = figure(scores)
                     if by_set is not first:
                         p = paired_randomisation(base[measure], scores)
@@ -244,9 +253,9 @@ def compared(places: Places, depths: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def tables(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the lines of a Markdown table for each measure, a column for each set.
+    """Return the lines of a Markdown table for each measure, with a column for each set.
 
-    The mean is that of the sets, as in LQ-RAG's tables 6 and 7.
+    The mean is over the sets, as in LQ-RAG's tables 6 and 7.
     """
     sets = [*dict.fromkeys(row["set"] for row in rows)]
     lines: list[str] = []
@@ -255,17 +264,17 @@ def tables(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for row in rows:
             cells.setdefault((row["k"], row["embedder"]), []).append(row[measure])
         body = [
-            [f"{title} @ {k}", escaped(name), number(_mean(found)), *map(_shown, found)]
-            for (k, name), found in cells.items()
+            [f"{title} @ {k}", escaped(name), number(_mean(figures)), *map(_shown, figures)]
+            for (k, name), figures in cells.items()
         ]
         lines += [*markdown_table(["", "embedder", "mean", *map(escaped, sets)], body), ""]
     return lines[:-1]
 
 
-def _mean(found: Sequence[Figure]) -> float:
-    return sum(one["mean"] or 0.0 for one in found) / len(found)
+def _mean(figures: Sequence[Figure]) -> float:
+    return sum(figure["mean"] or 0.0 for figure in figures) / len(figures)
 
 
-def _shown(found: Figure) -> str:
-    told = cell(found)
-    return " ".join(filter(None, (told.text, told.interval, told.p)))
+def _shown(figure: Figure) -> str:
+    shown = cell(figure)
+    return " ".join(filter(None, (shown.text, shown.interval, shown.p)))

@@ -49,15 +49,15 @@ def labelled(
     evidence = EvidenceIndex(view.every_chunk())
     retrieve = retriever(index, settings, MOST)
     texts, depths = [], []
-    for number, asked in enumerate(questions, start=1):
-        if needed := pieces(evidence, asked):
-            found = retrieve(asked)
-            texts.append(asked.question)
-            depths.append(depth([passage["id"] for passage in found], needed))
+    for number, case in enumerate(questions, start=1):
+        if needed := pieces(evidence, case):
+            passages = retrieve(case)
+            texts.append(case.question)
+            depths.append(depth([passage["id"] for passage in passages], needed))
         report("questions", number, len(questions))
     if not texts:
         raise InputError(
-            f"Of none of {len(questions)} questions it is known what answers it.",
+            f"It is not known what answers any of the {len(questions)} questions.",
             "Give gold questions with evidence, contexts or documents that the corpus holds.",
         )
     return LabelledQuestions(texts, texts, classes_of(depths, settings))
@@ -65,13 +65,13 @@ def labelled(
 
 def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
     """Return for each piece of a question's evidence the chunks that hold it."""
-    each: list[dict[str, object]] = [{"evidence": (span,)} for span in asked.evidence or ()]
-    each = each or [
+    parts: list[dict[str, object]] = [{"evidence": (span,)} for span in asked.evidence or ()]
+    parts = parts or [
         {"reference_context": part} for part in contexts_of(asked.reference_context or "")
     ]
-    each = each or [{"documents": (name,)} for name in asked.documents or ()]
-    found = [evidence.relevant(asked.model_copy(update=one)).chunks for one in each]
-    return [chunks for chunks in found if not isinstance(chunks, Unresolved)]
+    parts = parts or [{"documents": (name,)} for name in asked.documents or ()]
+    chunks_of = [evidence.relevant(asked.model_copy(update=change)).chunks for change in parts]
+    return [chunks for chunks in chunks_of if not isinstance(chunks, Unresolved)]
 
 
 def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
@@ -96,10 +96,10 @@ def classes_of(depths: Sequence[int], settings: Settings) -> Labels:
 
 
 def measured(rows: LabelledQuestions, seed: int) -> list[ClassifierScores]:
-    """Return how well the class is told, cross-validated, beside saying the usual one always.
+    """Return the cross-validated scores of the classes, beside always predicting the usual one.
 
     Raises:
-        CorpusError: The rows do not hold every class in enough different groups.
+        CorpusError: The rows do not have every class in enough different groups.
     """
     usual = np.full(len(rows.labels), np.bincount(rows.labels).argmax())
     return [
@@ -115,6 +115,6 @@ def out_of_fold(rows: LabelledQuestions, seed: int, groups: Labels | None = None
     """Return the class of each row by a classifier that saw none of its group, shape (n,).
 
     Raises:
-        CorpusError: The rows do not hold every class in enough different groups.
+        CorpusError: The rows do not have every class in enough different groups.
     """
     return held_out(rows, lambda kept: ours(train(kept, TEXT, seed)), [_TASK], seed, groups)[_TASK]

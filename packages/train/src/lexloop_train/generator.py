@@ -1,9 +1,9 @@
-"""The generator from its data to a folder that ``local:FOLDER`` serves, a stage after the other.
+"""Making a generator, from its data to a folder that ``local:FOLDER`` serves, stage by stage.
 
 Stages: the base is measured, an adapter of each kind is trained and measured, the two are merged
-linearly, and the merged model is measured. What a stage has made is kept beside the folder to be,
-in ``NAME.work``, so that the same command goes on; the folder appears when all is done.
-An adapter is trained by supervision that stops early and goes on after a kill.
+linearly, and the merged model is measured. The results of stages are stored beside the final
+folder, in ``NAME.work``, so that the same command continues. The folder appears when all is done.
+An adapter is trained by supervision that stops early and continues after a kill.
 """
 
 import gc
@@ -48,10 +48,10 @@ class AdapterRecipe:
     Args:
         rate: Learning rate, which falls to 0 as a cosine.
         decay: Weight decay of AdamW.
-        at_once: Rows that are on the device at once; changes the memory needed and little else.
-        most_tokens: The longest row, in tokens; longer ones are left out.
-        patience: Checks without improvement, at most four in an epoch, after which it stops.
-        four_bit: Keep the weights under the adapter as NF4.
+        at_once: Rows on the device at once. Changes the memory needed and little else.
+        most_tokens: Maximum tokens of a row. Longer ones are left out.
+        patience: Checks without improvement, at most four per epoch, after which training stops.
+        four_bit: Whether to keep the weights under the adapter as NF4.
     """
 
     epochs: int
@@ -69,19 +69,19 @@ class AdapterRecipe:
 def train_adapter(
     base: str, rows: DividedRows, recipe: AdapterRecipe, folder: Path, say: Say
 ) -> dict[str, Any]:
-    """Train an adapter, or go on with one.
+    """Train an adapter, or continue with one.
 
-    ``folder`` gets the adapter with the least loss on the rows held back, in ``adapter/``, and the
-    ``checkpoints/``, which may go once what is returned is safe.
+    ``folder`` gets the adapter with the least loss on the held-back rows, in ``adapter/``, and the
+    ``checkpoints/``, which may be removed once the result is safe.
 
     Returns:
-        For the card: rows too long, steps, the step whose weights were kept and its loss on the
-        rows held back, and whether it stopped early.
+        For the card: rows that are too long, steps, the step whose weights were kept and its loss
+        on the held-back rows, and whether it stopped early.
 
     Raises:
         InputError: Too few rows are short enough.
         DataError: The base cannot be loaded.
-        TrainingError: The loss is no number, or the memory does not suffice.
+        TrainingError: The loss is not a number, or there is too little memory.
     """
     from transformers import set_seed
 
@@ -90,8 +90,8 @@ def train_adapter(
     with enough_memory(f"the adapter in {folder.name} was trained"):
         local = load_local(base, four_bit=recipe.four_bit)
         trained = _encoded(local, rows.trained, recipe.most_tokens)
-        held = _encoded(local, rows.held, recipe.most_tokens)
-        trainer = _trainer(local, trained, held, recipe, checkpoints)
+        held_back = _encoded(local, rows.held, recipe.most_tokens)
+        trainer = _trainer(local, trained, held_back, recipe, checkpoints)
         train_on(
             trainer,
             checkpoints,
@@ -103,7 +103,7 @@ def train_adapter(
         _save(trainer.model, folder / ADAPTER)
     state = trainer.state
     return {
-        "too_long": len(rows.trained) + len(rows.held) - len(trained) - len(held),
+        "too_long": len(rows.trained) + len(rows.held) - len(trained) - len(held_back),
         "steps": state.global_step,
         "kept_step": state.best_global_step,
         "kept_loss": round(float(state.best_metric), 6),
@@ -113,10 +113,10 @@ def train_adapter(
 
 @contextmanager
 def enough_memory(doing: str) -> Iterator[None]:
-    """Say what to do where the memory does not suffice, after letting go of what was used before.
+    """Explain what to do if memory runs out, after releasing what was used before.
 
     Raises:
-        TrainingError: It does not suffice.
+        TrainingError: Memory ran out.
     """
     import torch
 
@@ -130,13 +130,13 @@ def enough_memory(doing: str) -> Iterator[None]:
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise TrainingError(
             f"There was not enough memory while {doing}: {' '.join(str(error).split())[:200]}.",
-            f"{GOES_ON}; lower --at-once, end what else uses the GPU, or begin anew with 4 bits "
-            "(bitsandbytes), a lower --max-tokens or a smaller base.",
+            f"{GOES_ON}; lower --at-once, end other programs on the GPU, or start again with "
+            "4 bits (bitsandbytes), a lower --max-tokens or a smaller base.",
         ) from error
 
 
 def _encoded(local: LocalModel, examples: Sequence[Example], most: int) -> Rows:
-    """Tokens of the rows that fit; the loss is that of the reply alone."""
+    """Return the tokens of the rows that fit. Only the reply counts in the loss."""
     rows = []
     for example in examples:
         prompt = local.prompt(example.turns())
@@ -153,7 +153,7 @@ def _encoded(local: LocalModel, examples: Sequence[Example], most: int) -> Rows:
 
 
 def _trainer(
-    local: LocalModel, trained: Rows, held: Rows, recipe: AdapterRecipe, folder: Path
+    local: LocalModel, trained: Rows, held_back: Rows, recipe: AdapterRecipe, folder: Path
 ) -> Any:
     import torch
     from datasets import Dataset
@@ -162,10 +162,10 @@ def _trainer(
     from trl.trainer.sft_trainer import SFTTrainer
 
     gpu = torch.cuda.is_available()
-    # whatever is on the device at once, a step has the same rows
+    # a step has the same rows, however many are on the device at once
     at_once = max(n for n in range(1, recipe.at_once + 1) if recipe.batch % n == 0)
     steps = math.ceil(len(trained) / recipe.batch)
-    every = math.ceil(steps / _CHECKS_PER_EPOCH)
+    check_steps = math.ceil(steps / _CHECKS_PER_EPOCH)
     settings: Any = SFTConfig(
         output_dir=str(folder),
         num_train_epochs=recipe.epochs,
@@ -181,9 +181,9 @@ def _trainer(
         max_length=None,
         seed=recipe.seed,
         eval_strategy="steps",
-        eval_steps=every,
+        eval_steps=check_steps,
         save_strategy="steps",
-        save_steps=every,
+        save_steps=check_steps,
         load_best_model_at_end=True,
         metric_for_best_model="eval_loss",
         greater_is_better=False,
@@ -202,7 +202,7 @@ def _trainer(
         model=local.model,
         args=settings,
         train_dataset=Dataset.from_list(trained),
-        eval_dataset=Dataset.from_list(held),
+        eval_dataset=Dataset.from_list(held_back),
         processing_class=local.tokenizer,
         peft_config=lora,
     )
@@ -229,10 +229,10 @@ class GeneratorPlan:
     """The settings of one generator.
 
     Args:
-        tests: Files to be measured on.
-        held_back: Share of the rows of each file that say when to stop.
-        domain_weight: Of the adapter for the domain, in [0, 1]; the other has the rest.
-        reply_tokens: The most tokens of an answer that is measured.
+        tests: Files to measure on.
+        held_back: Share of the rows of each file that decide when to stop.
+        domain_weight: The weight of the domain's adapter, in [0, 1]. The other has the rest.
+        reply_tokens: Maximum tokens of a measured answer.
     """
 
     base: str
@@ -249,7 +249,7 @@ class GeneratorPlan:
 
 
 def four_bit_here() -> bool:
-    """Tell whether weights can be kept in 4 bits: bitsandbytes and a CUDA GPU are there."""
+    """Return whether weights can be kept in 4 bits, with bitsandbytes and a CUDA GPU."""
     if find_spec("bitsandbytes") is None:
         return False
     import torch
@@ -265,20 +265,26 @@ def most_at_once() -> int:
 
 
 def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
-    """Make the folder, or go on where an earlier call with the same plan ended.
+    """Make the folder, or continue where an earlier call with the same plan ended.
 
     Raises:
         InputError: The data cannot be used, or the folder belongs to something else.
-        DataError: The base cannot be loaded, or a file of the earlier call is another one now.
-        TrainingError: The loss is no number, or the memory does not suffice.
+        DataError: The base cannot be loaded, or a file of the earlier call has changed.
+        TrainingError: The loss is not a number, or there is too little memory.
     """
     tests = [read_test(path) for path in plan.tests]
     if len({path.name for path in plan.tests}) < len(tests):
         raise InputError("Two files to be measured on have the same name.", "Rename one.")
-    asked = {question.asked for test in tests for question in test.questions}
+    measured_questions = {question.asked for test in tests for question in test.questions}
     files = dict(zip(KINDS, (plan.domain, plan.instructions), strict=True))
     rows = {
-        kind: divide(read_jsonl(path, Example), asked, plan.held_back, plan.recipe.seed, str(path))
+        kind: divide(
+            read_jsonl(path, Example),
+            measured_questions,
+            plan.held_back,
+            plan.recipe.seed,
+            str(path),
+        )
         for kind, path in files.items()
     }
     origin = _origin(plan, rows, tests)
@@ -299,7 +305,7 @@ class _Maker:
     say: Say
 
     def finish(self, origin: dict[str, Any]) -> dict[str, Any]:
-        """Do what is not done yet, and return the card."""
+        """Run the remaining stages, and return the card."""
         adapters, figures = {}, {}
         for stage in STAGES:
             if stage in KINDS:
@@ -327,14 +333,14 @@ class _Maker:
         }
         folder = self.work / "merged"
         for kind in KINDS:
-            if (made := self.work / kind / ADAPTER).exists():
-                made.rename(folder / kind)
+            if (adapter := self.work / kind / ADAPTER).exists():
+                adapter.rename(folder / kind)
         write_text(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
         settle(folder, self.plan.out)
         return card
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return the findings of a stage, from its file where it was done before."""
+        """Return the results of a stage, from its file if it was done before."""
         file = self.work / f"{name}.json"
         if not file.exists():
             write_text(file, json.dumps(make(), indent=2))
@@ -356,8 +362,8 @@ class _Maker:
         self.say(f"{stage}: measuring")
         plan, recipe = self.plan, self.plan.recipe
         with enough_memory(f"{stage} was measured"):
-            of = str(self.work / "merged") if stage == "merged" else plan.base
-            local = load_local(of, four_bit=recipe.four_bit)
+            model = str(self.work / "merged") if stage == "merged" else plan.base
+            local = load_local(model, four_bit=recipe.four_bit)
             if stage in KINDS:
                 adapted = self._adapted(local.model, stage)
                 if not recipe.four_bit:  # beside the weights an adapter slows every layer
@@ -387,7 +393,7 @@ class _Maker:
             local = load_local(self.plan.base, as_is=True)
             adapted = self._adapted(local.model, *KINDS)
             # peft takes the root of each weight for both factors of an adapter: from the squares it
-            # makes the mean of either, so that two adapters alike are merged into the same again
+            # makes the mean of either, so that two equal adapters merge into the same one
             squares = [share**2 for share in self._shares().values()]
             adapted.add_weighted_adapter(list(KINDS), squares, "merged", combination_type="linear")
             adapted.set_adapter("merged")
@@ -407,9 +413,9 @@ class _Maker:
 def _origin(
     plan: GeneratorPlan, rows: dict[str, DividedRows], tests: Sequence[MeasuredFile]
 ) -> dict[str, Any]:
-    """Return what the model is made of: a later call that says the same goes on."""
+    """Return the identity of the model. A later call with the same identity continues."""
     files = {"domain": plan.domain, "instructions": plan.instructions}
-    given = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
+    recipe = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
     return {
         "base": {"name": plan.base, "sha256": _weights_of(plan.base)},
         "licence": plan.licence,
@@ -425,7 +431,7 @@ def _origin(
         },
         "measured_on": {test.path.name: sha256_of(test.path) for test in tests},
         "split": {"share_held_back": plan.held_back, "by": "question and context, at random"},
-        "recipe": {**given, "domain_weight": plan.domain_weight},
+        "recipe": {**recipe, "domain_weight": plan.domain_weight},
         "reply_tokens": plan.reply_tokens,
     }
 
@@ -466,7 +472,7 @@ def _made_before(out: Path, origin: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
-    """The folder for what the stages make, for this process alone; gone when they are done."""
+    """Lock the folder of the stages' results for this process, and remove it when done."""
     work = _beside(out)
     plan = work / "plan.json"
     try:
@@ -474,16 +480,16 @@ def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
             if not plan.exists():
                 write_text(plan, json.dumps(origin, indent=2))
             before = json.loads(plan.read_text(encoding="utf-8"))
-            if other := [name for name, value in origin.items() if before.get(name) != value]:
+            if changed := [name for name, value in origin.items() if before.get(name) != value]:
                 raise InputError(
-                    f"{work} holds a training that was begun otherwise ({', '.join(other)}).",
-                    "Give the same options and files to go on, name another --out, or remove it.",
+                    f"{work} has a training that was started differently ({', '.join(changed)}).",
+                    "Give the same options and files to continue, or another --out, or remove it.",
                 )
             try:
                 yield work
             except LexloopError:
                 if {path.name for path in work.iterdir()} <= {plan.name, "lock"}:
-                    rmtree(work)  # nothing was made from which a training could go on
+                    rmtree(work)  # nothing was made that a training could continue from
                 raise
             rmtree(work)
     except OSError as error:
@@ -493,5 +499,5 @@ def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
 
 
 def _beside(out: Path) -> Path:
-    whole = Path(os.path.abspath(out))
-    return whole.with_name(f"{whole.name}.work")
+    absolute = Path(os.path.abspath(out))
+    return absolute.with_name(f"{absolute.name}.work")

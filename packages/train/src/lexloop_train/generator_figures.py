@@ -1,4 +1,4 @@
-"""The figures of a generator: choices by their likelihood, free answers by what they are worth."""
+"""The figures of a generator: choices by their likelihood, free answers by text metrics."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,11 +22,11 @@ from lexloop_train.generator_rows import MeasuredFile, MeasuredRow
 def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> dict[str, Any]:
     """Return the figures of one model on one file.
 
-    Of choices and classes the one counts that the model finds likeliest: the mean log-probability
-    of its tokens as the reply. Free answers are written, the likeliest token at a time.
+    For choices and classes, the model's most likely one counts, by the mean log-probability of its
+    tokens as the reply. Free answers are written greedily.
 
     Returns:
-        By metric: ``mean`` with its 95 % interval ``low`` to ``high``, or a number alone.
+        By metric: ``mean`` with its 95 % interval ``low`` to ``high``, or only a number.
 
     Raises:
         InputError: A question does not fit the model's window.
@@ -46,9 +46,9 @@ def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> d
         chosen = [_likeliest(local, *pair) for pair in zip(prompts, test.questions, strict=True)]
         return {"accuracy": _figure([float(a == b) for a, b in zip(chosen, right, strict=True)])}
     parts = [prompts[i : i + at_once] for i in range(0, len(prompts), at_once)]
-    said = [local.text(ids) for part in parts for ids in local.write(part, most)]
-    read = [_read(*pair) for pair in zip(test.questions, said, strict=True)]
-    pairs = list(zip([text or "" for text in read], right, strict=True))
+    replies = [local.text(ids) for part in parts for ids in local.write(part, most)]
+    answers = [_read(*pair) for pair in zip(test.questions, replies, strict=True)]
+    pairs = list(zip([text or "" for text in answers], right, strict=True))
     return {
         "exact_match": _figure([exact_match(*pair) for pair in pairs]),
         "f1": _figure([token_f1(*pair) for pair in pairs]),
@@ -56,39 +56,43 @@ def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> d
         "rouge_1": _figure([rouge_n(*pair, 1) for pair in pairs]),
         "rouge_2": _figure([rouge_n(*pair, 2) for pair in pairs]),
         "rouge_l": _figure([rouge_l(*pair) for pair in pairs]),
-        **_of_form(test.questions, read),
+        **_of_form(test.questions, answers),
     }
 
 
-def _read(row: MeasuredRow, said: str) -> str | None:
-    """Return the answer in a reply; None where it has another form than the prompt asks for."""
+def _read(row: MeasuredRow, reply: str) -> str | None:
+    """Return the answer in a reply, or None if it has another form than the prompt asks for."""
     if row.history is None:
-        return said
+        return reply
     try:
-        return read_json(said, RewriteReply).standalone
+        return read_json(reply, RewriteReply).standalone
     except Unreadable:
         return None
 
 
-def _of_form(rows: Sequence[MeasuredRow], read: Sequence[str | None]) -> dict[str, Any]:
-    """Return what is measured of replies that have a form, or passages to cite.
+def _of_form(rows: Sequence[MeasuredRow], answers: Sequence[str | None]) -> dict[str, Any]:
+    """Return the figures of replies in a fixed form, or with passages to cite.
 
     ``in_form`` is the share of rewritten questions that could be read. Of the sentences of answers
-    from passages, ``cited`` is the share that name a passage which bears them out, ``invented`` the
-    share that none bears out; ``abstained`` is the share of the answers that say there is none.
+    from passages, ``cited`` is the share that name a passage which supports them, ``invented`` the
+    share that no passage supports. ``abstained`` is the share of answers that say there is none.
     """
     if all(row.history is not None for row in rows):
-        return {"in_form": _figure([float(text is not None) for text in read])}
-    answers = [(row, text or "") for row, text in zip(rows, read, strict=True) if row.passages]
-    if not answers:
+        return {"in_form": _figure([float(text is not None) for text in answers])}
+    from_passages = [
+        (row, text or "") for row, text in zip(rows, answers, strict=True) if row.passages
+    ]
+    if not from_passages:
         return {}
     embed = load_shipped().embed
     support = ClaimSupport(embed)
-    borne = [found for row, text in answers for found in _borne_out(row, text, support, embed)]
+    borne = [
+        scores for row, text in from_passages for scores in _borne_out(row, text, support, embed)
+    ]
     return {
         "cited": _figure([cited for cited, _ in borne]),
         "invented": _figure([invented for _, invented in borne]),
-        "abstained": _figure([float(abstains(text)) for _, text in answers]),
+        "abstained": _figure([float(abstains(text)) for _, text in from_passages]),
     }
 
 
@@ -98,26 +102,26 @@ def _borne_out(
     """Return for each sentence whether it is cited and invented, each 0 or 1."""
     if abstains(answer):
         return []
-    named = dict(enumerate(row.passages, 1))
-    found = []
-    for sentence in cited_sentences(with_markers(answer, named.keys())):
+    by_number = dict(enumerate(row.passages, 1))
+    scores = []
+    for sentence in cited_sentences(with_markers(answer, by_number.keys())):
         if not sentence.says_something:
             continue
-        cited = [named[n] for n in sentence.numbers if n in named]
+        cited = [by_number[n] for n in sentence.numbers if n in by_number]
 
         def holds(texts: Sequence[str], claim: str = sentence.text) -> bool:
             evidence = evidence_of([*texts], embed)
             return bool(texts) and support.of([claim], evidence)[0].probability >= SUPPORTED
 
-        found.append((float(holds(cited)), float(not holds(row.passages))))
-    return found
+        scores.append((float(holds(cited)), float(not holds(row.passages))))
+    return scores
 
 
 def _figure(scores: Sequence[Score]) -> dict[str, float] | None:
-    found = estimate(scores)
-    if not isinstance(found, Estimate):
+    result = estimate(scores)
+    if not isinstance(result, Estimate):
         return None
-    return {part: round(getattr(found, part), 4) for part in ("mean", "low", "high")}
+    return {part: round(getattr(result, part), 4) for part in ("mean", "low", "high")}
 
 
 def _likeliest(local: LocalModel, prompt: list[int], question: MeasuredRow) -> str:

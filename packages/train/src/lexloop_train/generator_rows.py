@@ -1,25 +1,25 @@
-"""Rows that a generator learns from and is measured on: files, and their division.
+"""Rows to train and measure a generator: files, and their division.
 
-Every file is JSON Lines: UTF-8, one JSON object a line; further fields are left alone.
+Every file is JSON Lines: UTF-8, one JSON object per line. Other fields are ignored.
 To train on::
 
     {"question": "...", "context": "...", "answer": "..."}
 
-``context`` (what the answer is to be taken from) and ``system`` (instructions) may be left out.
+``context`` (the source of the answer) and ``system`` (instructions) are optional.
 ``instruction``, ``input`` and ``output`` are read as ``question``, ``context`` and ``answer``.
-In place of both, ``passages`` (texts, which the answer cites as [1], [2]) has the row asked as
-``generate`` asks, and ``history`` (turns, each with ``role`` and ``content``) as ``rewrite`` does;
-the answer is then the question written out. So what is learned is what the graph will ask.
+Instead of both, with ``passages`` (texts, which the answer cites as [1], [2]) the row is asked as
+``generate`` asks, and with ``history`` (turns, each with ``role`` and ``content``) as ``rewrite``
+does, and the answer is then the question written out. So training matches what the graph asks.
 
-To be measured on, each file of one kind::
+To measure on, each file of one kind::
 
     {"question": "...", "choices": ["...", "..."], "answer": "..."}   multiple choice
     {"question": "...", "context": "...", "label": "..."}             classification
     {"question": "...", "context": "...", "answer": "..."}            question answering
 
-The answer to a multiple choice is the text of the choice or its number from 0; the classes are all
-labels of the file; ``question`` may be left out of a classification. A row to train on whose
-question and context are also in a file to be measured on is left out.
+The answer to a multiple choice is the text of the choice or its number from 0. The classes are all
+labels of the file. ``question`` is optional in a classification. Training rows whose question and
+context are also in a file to measure on are left out.
 """
 
 import random
@@ -61,21 +61,23 @@ class _Row(BaseModel):
     @property
     def asked(self) -> str:
         """The words of the user."""
-        told = [turn["content"] for turn in self.history or ()]
-        parts = (self.context, *self.passages, *told, self.question)
+        earlier = [turn["content"] for turn in self.history or ()]
+        parts = (self.context, *self.passages, *earlier, self.question)
         return "\n\n".join(part.strip() for part in parts if part.strip())
 
     def turns(self, choices: Sequence[str] = ()) -> list[Turn]:
-        """Return the conversation before the reply, with the choices where there are some."""
-        choice = "\n\nChoose one:\n" + "\n".join(f"- {one}" for one in choices) if choices else ""
+        """Return the conversation before the reply, with the choices if there are any."""
+        choice = (
+            "\n\nChoose one:\n" + "\n".join(f"- {option}" for option in choices) if choices else ""
+        )
         system, user = self.system, self.asked + choice
         if self.passages:
             numbered = [prompts.Data("passage", text, n) for n, text in enumerate(self.passages, 1)]
             system, user = answer_prompt(self.question, numbered)
         elif self.history is not None:
             system, user = rewrite_prompt(self.question, self.history)
-        said = [{"role": "system", "content": system}] if system.strip() else []
-        return [*said, {"role": "user", "content": user}]
+        instructions = [{"role": "system", "content": system}] if system.strip() else []
+        return [*instructions, {"role": "user", "content": user}]
 
 
 class Example(_Row):
@@ -104,16 +106,16 @@ class MeasuredRow(_Row):
         if not self.asked:
             raise ValueError("it asks nothing")
         if len(set(self.choices)) < len(self.choices):
-            raise ValueError("two choices are alike")
+            raise ValueError("two choices are the same")
         if not self.right:
-            raise ValueError("it has no answer, or one that is none of its choices")
+            raise ValueError("it has no answer, or one that is not among its choices")
         if (self.passages or self.history is not None) and (self.choices or self.label):
             raise ValueError("passages and history are of questions that are answered in words")
         return self
 
     @property
     def right(self) -> str:
-        """The right reply; empty where the row has none."""
+        """The right reply, or empty if the row has none."""
         answer = self.answer
         if isinstance(answer, int):
             return self.choices[answer] if 0 <= answer < len(self.choices) else ""
@@ -163,13 +165,13 @@ def read_test(path: Path) -> MeasuredFile:
     rows = read_jsonl(path, MeasuredRow)
     kinds: list[Kind] = sorted({row.kind for row in rows})
     if len(kinds) > 1:
-        what = f"{path} has rows of several kinds: {', '.join(kinds)}."
-        raise InputError(what, "Give a file for each.")
+        problem = f"{path} has rows of several kinds: {', '.join(kinds)}."
+        raise InputError(problem, "Give a file for each.")
     if kinds == ["classification"]:
         labels = tuple(sorted({row.right for row in rows}))
         if len(labels) == 1:
-            what = f"{path} has one label alone, {labels[0]!r}."
-            raise InputError(what, "Give rows of each class.")
+            problem = f"{path} has only one label, {labels[0]!r}."
+            raise InputError(problem, "Give rows of each class.")
         rows = [row.model_copy(update={"choices": labels, "answer": row.right}) for row in rows]
     return MeasuredFile(path, kinds[0], rows)
 
@@ -179,16 +181,16 @@ def divide(
 ) -> DividedRows:
     """Divide the rows of a file at random.
 
-    What the rows to be measured on ask, ``known``, is never learned; ``share`` is held back.
+    Questions of the rows to measure on, ``known``, are never learned. ``share`` is held back.
 
     Raises:
         InputError: There are too few rows, or one part would be empty.
     """
-    taken = {_plain(asked) for asked in known}
+    excluded = {_plain(asked) for asked in known}
     distinct: dict[str, Example] = {}
     for example in examples:
-        if (asked := _plain(example.asked)) not in taken:
-            distinct.setdefault(asked, example)
+        if (text := _plain(example.asked)) not in excluded:
+            distinct.setdefault(text, example)
     rows = list(distinct.values())
     left_out = len(examples) - len(rows)
     if len(rows) < FEWEST:
@@ -196,15 +198,15 @@ def divide(
         raise InputError(
             f"{name} has {len(rows)} rows to train on{without}.", f"Give at least {FEWEST}."
         )
-    held = round(len(rows) * share)
-    if not 0 < held < len(rows):
-        part = "held back" if not held else "trained on"
+    count = round(len(rows) * share)
+    if not 0 < count < len(rows):
+        part = "held back" if not count else "trained on"
         raise InputError(
             f"Of {len(rows)} rows of {name}, none would be {part} at a share of {share:g}.",
             "Give more rows, or another --held-back.",
         )
     random.Random(seed).shuffle(rows)  # noqa: S311 - a choice that can be repeated
-    return DividedRows(rows[held:], rows[:held], left_out)
+    return DividedRows(rows[count:], rows[:count], left_out)
 
 
 def _plain(text: str) -> str:

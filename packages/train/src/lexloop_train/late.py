@@ -26,14 +26,14 @@ _BERT = "bert."
 class Trainee(torch.nn.Module):
     """The encoder and the projection of its tokens.
 
-    The word embeddings stay as they are, and nothing is dropped out.
+    The word embeddings are frozen, and there is no dropout.
 
     Args:
-        base: A folder with ``config.json``, ``model.safetensors``, ``tokenizer.json`` and perhaps
-            the projection of token states.
+        base: A folder with ``config.json``, ``model.safetensors``, ``tokenizer.json`` and
+            optionally the projection of token states.
 
     Raises:
-        InputError: The base is not there, or cannot be read.
+        InputError: The base is missing, or cannot be read.
     """
 
     def __init__(self, base: Path, recipe: EmbedderRecipe) -> None:
@@ -65,22 +65,22 @@ class Trainee(torch.nn.Module):
         """Return the loss of a batch.
 
         It is the cross-entropy of each pair's text among those of the batch, by MaxSim and by the
-        cosine; a text that is the same, or answers the same question, is no negative.
+        cosine. A text that is the same, or answers the same question, is not a negative.
         """
-        wanted = torch.arange(len(same), device=same.device)
+        targets = torch.arange(len(same), device=same.device)
         scales = LATE_SCALE, COSINE_SCALE
-        told = [
-            torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), wanted)
+        losses = [
+            torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), targets)
             for scale, scores in zip(
                 scales, _scores(self._vectors(asked), self._vectors(found)), strict=True
             )
         ]
-        return {"loss": told[0] + told[1]}
+        return {"loss": losses[0] + losses[1]}
 
     def optimisers(self) -> tuple[Any, Any]:
         """Return the optimiser and its schedule: rates rise, then fall to nearly nothing.
 
-        The gradient of the encoder is clipped to 1, and that of the projection is left as it is.
+        The gradient of the encoder is clipped to 1, and that of the projection is not clipped.
         """
         rate, steps = self.recipe.rate, self.recipe.steps
         trained = [p for p in self.bert.parameters() if p.requires_grad]
@@ -101,17 +101,17 @@ class Trainee(torch.nn.Module):
         return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, share)
 
     def _tokens(self, texts: list[str], most: int) -> dict[str, Any]:
-        read = self._tokenizer(
+        tokenized = self._tokenizer(
             texts, padding=True, truncation=True, max_length=most, return_tensors="pt"
         )
-        return dict(read)
+        return dict(tokenized)
 
-    def _vectors(self, read: dict[str, Any]) -> tuple[Any, Any, Any]:
+    def _vectors(self, tokenized: dict[str, Any]) -> tuple[Any, Any, Any]:
         """Sentence vectors, token vectors, and which tokens are words, for one batch."""
         from torch.nn.functional import normalize
 
-        states = self.bert(**read).last_hidden_state
-        mask = read["attention_mask"].float()
+        states = self.bert(**tokenized).last_hidden_state
+        mask = tokenized["attention_mask"].float()
         lengths = mask.sum(1, keepdim=True)
         sentences = normalize((states * mask[..., None]).sum(1) / lengths, dim=-1)
         words = mask.clone()
@@ -126,22 +126,24 @@ class Trainee(torch.nn.Module):
         """
         most, device = _MOST_ASKED if asked else _MOST, self.token_projection.device
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        whole = np.zeros((len(texts), 384), dtype=np.float32)
+        sentences = np.zeros((len(texts), 384), dtype=np.float32)
         tokens: list[Vectors] = [np.zeros((0, CODED), dtype=np.float32)] * len(texts)
         with torch.no_grad():
             for first in range(0, len(order), 16):
                 places = order[first : first + 16]
-                read = self._tokens([texts[i] for i in places], most)
-                made = self._vectors({name: told.to(device) for name, told in read.items()})
-                for i, sentence, rows, words in zip(places, *made, strict=True):
-                    whole[i] = sentence.cpu().numpy()
+                tokenized = self._tokens([texts[i] for i in places], most)
+                vectors = self._vectors(
+                    {name: values.to(device) for name, values in tokenized.items()}
+                )
+                for i, sentence, rows, words in zip(places, *vectors, strict=True):
+                    sentences[i] = sentence.cpu().numpy()
                     tokens[i] = rows[words > 0].cpu().numpy()
-        return whole, tokens
+        return sentences, tokens
 
     def weights(self) -> dict[str, Any]:
         """Return the encoder's weights and the projection, copied, by their names."""
-        named = {name.removeprefix(_BERT): t for name, t in self.state_dict().items()}
-        return {n: t.detach().cpu().clone() for n, t in named.items() if t.is_floating_point()}
+        own = {name.removeprefix(_BERT): tensor for name, tensor in self.state_dict().items()}
+        return {n: t.detach().cpu().clone() for n, t in own.items() if t.is_floating_point()}
 
     def take(self, weights: Mapping[str, Any]) -> None:
         """Put such weights in the place of these."""
@@ -150,7 +152,7 @@ class Trainee(torch.nn.Module):
 
 
 def _projection(base: Path) -> Any:
-    """The projection beside the base's weights, or that of the untrained model."""
+    """Return the projection beside the base's weights, or that of the untrained model."""
     from safetensors.torch import load_file
 
     file = base / f"{PROJECTION}.safetensors"
@@ -158,7 +160,7 @@ def _projection(base: Path) -> Any:
 
 
 def _loaded(base: Path) -> tuple[Any, Any]:
-    """The encoder and the tokenizer of a folder; no hub is asked."""
+    """Return the encoder and the tokenizer of a folder, without asking a hub."""
     from safetensors import SafetensorError
     from transformers import AutoModel, AutoTokenizer
 
@@ -180,7 +182,7 @@ def _loaded(base: Path) -> tuple[Any, Any]:
 def batches(pairs: Sequence[TrainingPair], recipe: EmbedderRecipe) -> Iterator[list[TrainingPair]]:
     """Yield batches without end, each made of runs of pairs of one document.
 
-    What is left of a document makes runs with the rest of its source.
+    The remaining pairs of a document are combined with others of the same source.
 
     Raises:
         InputError: There are too few pairs for one batch.
@@ -191,14 +193,14 @@ def batches(pairs: Sequence[TrainingPair], recipe: EmbedderRecipe) -> Iterator[l
         run = min(recipe.run, recipe.batch)
         runs = [*_runs(pairs, run, rng)]
         rng.shuffle(runs)
-        each = recipe.batch // run
-        if len(runs) < each:
+        runs_per_batch = recipe.batch // run
+        if len(runs) < runs_per_batch:
             raise InputError(
                 f"There are {len(pairs)} pairs: fewer than make a batch of {recipe.batch}.",
                 "Give more pairs, or a smaller --batch.",
             )
-        for first in range(0, len(runs) - each + 1, each):
-            yield [pair for run in runs[first : first + each] for pair in run]
+        for first in range(0, len(runs) - runs_per_batch + 1, runs_per_batch):
+            yield [pair for run in runs[first : first + runs_per_batch] for pair in run]
         epoch += 1
 
 
@@ -209,33 +211,38 @@ def _runs(
     loose: dict[str, list[TrainingPair]] = defaultdict(list)
     for pair in pairs:
         by_document[pair.document].append(pair)
-    for found in by_document.values():
-        rng.shuffle(found)
-        whole = len(found) // length * length
-        yield from (found[first : first + length] for first in range(0, whole, length))
-        for pair in found[whole:]:
+    for group in by_document.values():
+        rng.shuffle(group)
+        full = len(group) // length * length
+        yield from (group[first : first + length] for first in range(0, full, length))
+        for pair in group[full:]:
             loose[pair.source].append(pair)
-    for found in loose.values():
-        whole = len(found) // length * length
-        yield from (found[first : first + length] for first in range(0, whole, length))
+    for group in loose.values():
+        full = len(group) // length * length
+        yield from (group[first : first + length] for first in range(0, full, length))
 
 
 def _alike(batch: Sequence[TrainingPair]) -> list[list[bool]]:
     """For each pair which texts of others would be wrong as negatives."""
     keys = [(pair.text[:120], pair.question.casefold()) for pair in batch]
     return [
-        [i != j and (mine[0] == other[0] or mine[1] == other[1]) for j, other in enumerate(keys)]
-        for i, mine in enumerate(keys)
+        [
+            i != j and (key[0] == other_key[0] or key[1] == other_key[1])
+            for j, other_key in enumerate(keys)
+        ]
+        for i, key in enumerate(keys)
     ]
 
 
-def _scores(asked: tuple[Any, Any, Any], found: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+def _scores(
+    questions: tuple[Any, Any, Any], texts_encoded: tuple[Any, Any, Any]
+) -> tuple[Any, Any]:
     """MaxSim and cosines of every question with every text, each of shape (questions, texts)."""
-    sentences, rows, words = asked
-    texts, tokens, held = found
+    sentences, rows, words = questions
+    texts, tokens, held = texts_encoded
     count, length, width = rows.shape
     flat = rows.reshape(count * length, width) @ tokens.reshape(-1, width).T
-    every = flat.view(count, length, *held.shape).masked_fill(held[None, None] == 0, -1)
-    best = every.amax(-1)
+    similarities = flat.view(count, length, *held.shape).masked_fill(held[None, None] == 0, -1)
+    best = similarities.amax(-1)
     late = (best * words[..., None]).sum(1) / words.sum(1, keepdim=True).clamp(min=1)
     return late, sentences @ texts.T

@@ -1,7 +1,7 @@
-"""The frame of the embedded judges: rows of features, one logistic fit, and what a fit is worth.
+"""The common parts of the embedded judges: rows of features, a logistic fit, and its evaluation.
 
-A judge's own module says how its rows are read and what is printed of them. All share the fit, the
-scores of rows by weights that did not see their group, and the file that ships.
+A judge's own module says how its rows are read and what is printed. All share the fit, the scores
+of rows by weights that did not see their group, and the file that ships.
 """
 
 import argparse
@@ -28,13 +28,13 @@ _BINS = 10
 
 @dataclass(frozen=True)
 class FeatureRow:
-    """A row that a regression is fitted on.
+    """A row to fit a regression on.
 
     Args:
-        label: 1 for what is to be told from the rest and 0 for the rest, or a share between.
-        group: Rows of one group never lie on both sides of a fold.
-        kind: The way in which the row was made, for the report.
-        text: The question, claim or the like that it was read from.
+        label: 1 for positives and 0 for the rest, or a share between.
+        group: Rows of one group are never on both sides of a fold.
+        kind: How the row was made, for the report.
+        text: The question, claim or other text that it was read from.
     """
 
     features: tuple[float, ...]
@@ -77,16 +77,16 @@ def weights_of(rows: Rows) -> Floats:
 
 
 def kinds_of(rows: Rows) -> Iterator[tuple[str, Truth]]:
-    """Yield each kind of row in the order of its first, and which rows are of it."""
+    """Yield each kind of row in order of first appearance, with a mask of its rows."""
     for kind in dict.fromkeys(row.kind for row in rows):
         yield kind, np.array([row.kind == kind for row in rows])
 
 
 def evened(rows: Rows) -> list[FeatureRow]:
-    """Return the rows with weights by which both sides count the same; 1 on average.
+    """Return the rows with weights, 1 on average, that balance both sides.
 
-    How often things belong together is another matter in every use, so that 0.5 should say that
-    the features speak for neither side.
+    How often things belong together differs between uses, so 0.5 should mean that the features
+    favour neither side.
     """
     share = labels_of(rows).mean()
     return [replace(row, weight=0.5 / (share if row.label else 1 - share)) for row in rows]
@@ -103,12 +103,12 @@ def fit(
     """Return the weights of least cross entropy with a ridge penalty.
 
     Args:
-        rows: Their labels, which may be shares, and weights count.
-        penalty: Of the square of each weight, halved; none of the intercept's.
-        bounds: The lowest and the highest value of each weight, (0, 0) for a feature that is left
-            out; None for none.
-        spread: What a feature is divided by before its weight is penalised, shape (features,).
-        known: Log odds that are there already, shape (rows,), the intercept among them.
+        rows: The rows. Labels may be shares, and weights count.
+        penalty: Penalty on half the square of each weight, except the intercept.
+        bounds: The lowest and the highest value of each weight, (0, 0) for an excluded feature.
+            None for no bounds.
+        spread: Divisors of the features before penalising, shape (features,).
+        known: Log odds to start from, including the intercept, shape (rows,).
     """
     from scipy.optimize import minimize
     from scipy.special import expit
@@ -126,32 +126,32 @@ def fit(
 
     free = (None, None)
     limits = [*(bounds or [free] * last), free if known is None else (0.0, 0.0)]
-    found = minimize(loss, np.zeros(last + 1), jac=True, bounds=limits, method="L-BFGS-B").x
-    return Weights(float(found[last]), tuple((found[:last] / spread).tolist()))
+    solution = minimize(loss, np.zeros(last + 1), jac=True, bounds=limits, method="L-BFGS-B").x
+    return Weights(float(solution[last]), tuple((solution[:last] / spread).tolist()))
 
 
 def log_odds(weights: Weights, rows: Rows) -> Floats:
     """Return the log odds of each row, shape (rows,)."""
-    found: Floats = weights.intercept + feature_matrix(rows) @ np.array(weights.weights)
-    return found
+    odds: Floats = weights.intercept + feature_matrix(rows) @ np.array(weights.weights)
+    return odds
 
 
 def probabilities(weights: Weights, rows: Rows) -> Floats:
     """Return the probability of each row, shape (rows,)."""
     from scipy.special import expit
 
-    found: Floats = expit(log_odds(weights, rows))
-    return found
+    values: Floats = expit(log_odds(weights, rows))
+    return values
 
 
 def out_of_fold(
     rows: Rows, learn: Callable[[Rows], Callable[[Rows], Floats]], folds: Folds
 ) -> Floats:
     """Return the score of each row by a model that saw no row of its fold, shape (rows,)."""
-    found: Floats = np.zeros(len(rows))
+    predicted: Floats = np.zeros(len(rows))
     for train, test in folds:
-        found[test] = learn([rows[i] for i in train])([rows[i] for i in test])
-    return found
+        predicted[test] = learn([rows[i] for i in train])([rows[i] for i in test])
+    return predicted
 
 
 def stratified_folds(rows: Rows, seed: int) -> Folds:
@@ -189,17 +189,17 @@ def balanced(scores: Floats, truth: Truth) -> tuple[float, float]:
 def calibration(
     said: Floats, truth: Floats, counts: Floats | float = 1.0
 ) -> tuple[float, list[tuple[float, int, float]]]:
-    """Return how far probabilities are from what came true.
+    """Return how far probabilities are from the truth.
 
     Args:
         said: Probabilities, shape (rows,).
-        truth: 1 for what came true, else 0; shape (rows,).
-        counts: How much each row counts, shape (rows,).
+        truth: 1 for true rows, else 0; shape (rows,).
+        counts: The weight of each row, shape (rows,).
 
     Returns:
         The expected calibration error in [0, 1], the gap of each of ten equally wide bins weighted
-        by its rows; and for each bin with rows the mean of what was said, how many rows, and the
-        share that came true.
+        by its rows; and for each bin with rows the mean probability, the number of rows, and the
+        share of true ones.
     """
     counts = np.broadcast_to(counts, said.shape)
     place = np.minimum((said * _BINS).astype(int), _BINS - 1)

@@ -24,11 +24,11 @@ FEWEST = 2
 CLICKED = ("clicks, title", "clicks, body")
 """The sources of the two pairs that a click makes."""
 MOST_ANSWERS = 3
-"""A question that more provisions answer is too general to tell any of them from the rest."""
+"""Maximum provisions that answer a question. Others are too general to learn from."""
 _MOST_NEGATIVES = 3
 _DEPTH = 12
 _SAME = 0.7
-"""Of the stems of the shorter of two texts, the share from which on they say the same."""
+"""Minimum share of common stems, of the shorter text, at which two texts say the same."""
 Mine = Callable[[str, Sequence[ProvisionText], Names[str]], tuple[str, ...]]
 """From a question, its answers and the documents to look in to the texts of its negatives."""
 
@@ -38,10 +38,10 @@ class TrainingPair:
     """A question and a provision that answers it.
 
     Args:
-        heading: The headings above the provision; perhaps empty.
-        document: The document that it stands in, or the like: other pairs of the same document are
+        heading: The headings above the provision, or empty.
+        document: The document of the provision, or similar. Other pairs of the same document are
             hard negatives, and no document is on both sides of a split.
-        negatives: Texts that are near the question and do not answer it; perhaps none.
+        negatives: Texts that are near the question but do not answer it, if known.
     """
 
     question: str
@@ -53,7 +53,7 @@ class TrainingPair:
 
 
 class _Line(BaseModel):
-    """A line of a file of pairs; further fields are left alone."""
+    """A line of a file of pairs. Other fields are ignored."""
 
     question: str = Field(pattern=r"\S")
     text: str = Field(pattern=r"\S")
@@ -86,7 +86,7 @@ def read_pairs(path: Path) -> list[TrainingPair]:
 
 
 def write_pairs(path: Path, pairs: Sequence[TrainingPair]) -> None:
-    """Replace a file by these pairs; ``negatives`` is written where there are some.
+    """Replace a file by these pairs. ``negatives`` is written only if there are some.
 
     Raises:
         InputError: It cannot be written.
@@ -110,7 +110,7 @@ def read_clicks(path: Path) -> list[TrainingPair]:
             rows were clicked.
     """
     if path.suffix.lower() not in (".jsonl", ".csv"):
-        raise InputError(f"{path} is no click log.", "Give a .jsonl or .csv file.")
+        raise InputError(f"{path} is not a click log.", "Give a .jsonl or .csv file.")
     rows = (read_jsonl if path.suffix.lower() == ".jsonl" else read_csv)(path, _Click)
     pairs = [
         TrainingPair(row.query, text, heading, row.document or row.title, source)
@@ -126,10 +126,10 @@ def read_clicks(path: Path) -> list[TrainingPair]:
 
 def deduplicated(pairs: Sequence[TrainingPair]) -> list[TrainingPair]:
     """Return the first of the pairs that have the same question and text word for word."""
-    found: dict[tuple[str, str], TrainingPair] = {}
+    distinct: dict[tuple[str, str], TrainingPair] = {}
     for pair in pairs:
-        found.setdefault((_wording(pair.question), _wording(pair.text)), pair)
-    return list(found.values())
+        distinct.setdefault((_wording(pair.question), _wording(pair.text)), pair)
+    return list(distinct.values())
 
 
 def split(
@@ -137,17 +137,17 @@ def split(
 ) -> tuple[list[TrainingPair], list[TrainingPair]]:
     """Return training pairs, and those kept for measuring.
 
-    A document is kept by the SHA-256 of its name, the same on every machine whatever other
-    documents there are; where that keeps fewer than two pairs, or every document, the next ones
-    change sides. A pair whose text is also that of a kept one is left out of training.
+    A document is kept by the SHA-256 of its name, the same on every machine and with any other
+    documents. If that keeps fewer than two pairs, or every document, the next ones change sides. A
+    pair whose text is also that of a kept one is left out of training.
 
     Args:
         pairs: All pairs.
-        share: About how many of the documents are kept; above 0 and below 1.
-        seed: Another one keeps other documents.
+        share: About the share of documents to keep, above 0 and below 1.
+        seed: Another seed keeps other documents.
 
     Raises:
-        InputError: The share is none, or a side is left without pairs.
+        InputError: The share is not allowed, or a side has no pairs.
     """
     if not 0.0 < share < 1.0:
         raise InputError(f"The share to keep is {share}.", "Give one above 0 and below 1.")
@@ -157,11 +157,13 @@ def split(
     sizes = Counter(pair.document for pair in pairs)
     while sum(sizes[name] for name in names[:count]) < FEWEST and count < len(names):
         count += 1
-    held = set(names[: min(count, max(len(names) - 1, 0))])
-    kept = [pair for pair in pairs if pair.document in held]
-    known = {_wording(pair.text) for pair in kept}
+    kept_names = set(names[: min(count, max(len(names) - 1, 0))])
+    kept = [pair for pair in pairs if pair.document in kept_names]
+    kept_texts = {_wording(pair.text) for pair in kept}
     training = [
-        pair for pair in pairs if pair.document not in held and _wording(pair.text) not in known
+        pair
+        for pair in pairs
+        if pair.document not in kept_names and _wording(pair.text) not in kept_texts
     ]
     if not training or not kept:
         raise InputError(
@@ -193,11 +195,11 @@ class MadePairs:
     """The pairs of some questions.
 
     Args:
-        training: In the order of the documents.
-        kept: Of other documents, to measure on; empty where nothing is to be kept, or where there
-            would be fewer than two pairs on a side, as which they could not be used.
-        left_out: How many questions were, because they repeat or are too general, or because their
-            provision stands in a kept document word for word.
+        training: The training pairs, in the order of the documents.
+        kept: Pairs of other documents, to measure on. Empty if nothing is to be kept, or if a side
+            would have fewer than two pairs, which is too few to use.
+        left_out: The number of questions left out, because they repeat, are too general, or their
+            provision is in a kept document word for word.
     """
 
     training: list[TrainingPair]
@@ -216,22 +218,24 @@ def make_pairs(
 ) -> MadePairs:
     """Make pairs of questions.
 
-    The share of the documents that is kept for measuring may be 0. ``mine`` finds the negatives of
-    a question in the documents on its side of the split; None for none.
+    The share of documents kept for measuring may be 0. ``mine`` finds the negatives of a question
+    in the documents on its side of the split. None for no negatives.
 
     Raises:
         CorpusError: There are fewer than two pairs.
-        InputError: The share is none, or one side of the split is empty.
+        InputError: The share is not allowed, or one side of the split is empty.
     """
     questions = list(asked)
     groups = by_question(questions)
-    answers = {group[0].question: [one.provision for one in group] for group in groups}
-    every = [replace(one, question=group[0].question) for group in groups for one in group]
-    every.sort(key=lambda one: (one.provision.document, one.provision.start))
+    answers = {group[0].question: [answered.provision for answered in group] for group in groups}
+    all_answered = [
+        replace(answered, question=group[0].question) for group in groups for answered in group
+    ]
+    all_answered.sort(key=lambda answered: (answered.provision.document, answered.provision.start))
     pairs = [
-        TrainingPair(one.question, there.text, there.heading, there.document, one.source)
-        for one in every
-        for there in [one.provision]
+        TrainingPair(answered.question, there.text, there.heading, there.document, answered.source)
+        for answered in all_answered
+        for there in [answered.provision]
     ]
     if len(pairs) < FEWEST:
         raise CorpusError(
@@ -243,10 +247,10 @@ def make_pairs(
         training, kept = pairs, []
     left_out = len(questions) - len(training) - len(kept)
     if mine is not None:
-        held = {pair.document for pair in kept}
-        apart = [name for name in documents if name not in held]
+        kept_documents = {pair.document for pair in kept}
+        apart = [name for name in documents if name not in kept_documents]
         done = 0
-        for side, allowed in ((training, apart), (kept, held)):
+        for side, allowed in ((training, apart), (kept, kept_documents)):
             found_for: dict[str, tuple[str, ...]] = {}
             for place, pair in enumerate(side):
                 asking = pair.question
@@ -259,43 +263,45 @@ def make_pairs(
 
 
 def by_question(asked: Iterable[AnsweredQuestion]) -> list[list[AnsweredQuestion]]:
-    """Return what answers each question, told by its words; a text that does so twice counts once.
+    """Group answers by question, compared by its words. Repeated texts of a question count once.
 
     Questions that more than three texts answer are left out.
     """
     groups: dict[str, dict[str, AnsweredQuestion]] = defaultdict(dict)
-    for one in asked:
-        key = " ".join(words(one.question)) or one.question
-        groups[key].setdefault(" ".join(words(one.provision.text)), one)
+    for answered in asked:
+        key = " ".join(words(answered.question)) or answered.question
+        groups[key].setdefault(" ".join(words(answered.provision.text)), answered)
     return [[*group.values()] for group in groups.values() if len(group) <= MOST_ANSWERS]
 
 
 def miner(collection: Collection, settings: Settings) -> Mine:
-    """Return a function that finds hard negatives by what the graph retrieves without a model.
+    """Return a function that finds hard negatives by retrieval without a model.
 
-    They are up to three texts that do not answer, of the given documents alone, the one ranked
-    highest first.
+    They are up to three texts that do not answer, only from the given documents, highest rank
+    first.
     """
     retrieve = retriever(collection, settings, _DEPTH)
 
     def mine(
         question: str, answers: Sequence[ProvisionText], documents: Names[str]
     ) -> tuple[str, ...]:
-        said = [term_set(answer.text) for answer in answers]
-        found: dict[str, None] = {}
+        answer_terms = [term_set(answer.text) for answer in answers]
+        texts: dict[str, None] = {}
         for passage in retrieve(Case(question=question)):
             place = passage["document"], passage["start"], passage["end"]
             apart = not any(answer.overlaps(*place) for answer in answers)
             text = " ".join(passage["text"].split())
-            if apart and passage["document"] in documents and not _repeats(text, said):
-                found[text] = None
-            if len(found) == _MOST_NEGATIVES:
+            if apart and passage["document"] in documents and not _repeats(text, answer_terms):
+                texts[text] = None
+            if len(texts) == _MOST_NEGATIVES:
                 break
-        return tuple(found)
+        return tuple(texts)
 
     return mine
 
 
-def _repeats(text: str, said: Sequence[frozenset[str]]) -> bool:
+def _repeats(text: str, answer_terms: Sequence[frozenset[str]]) -> bool:
     terms = term_set(text)
-    return any(len(terms & own) >= _SAME * max(1, min(len(terms), len(own))) for own in said)
+    return any(
+        len(terms & own) >= _SAME * max(1, min(len(terms), len(own))) for own in answer_terms
+    )

@@ -1,8 +1,8 @@
-"""Provisions as an embedder is to find them, and questions that they answer.
+"""Provisions for an embedder to find, and questions that they answer.
 
-A provision is a paragraph with its points, under its headings. Questions are made by rules of what
-the documents state and of their headings, written by a model (the synthetic questions of LQ-RAG),
-or were asked by people who liked the answer.
+A provision is a paragraph with its points, under its headings. Questions are made by rules from the
+documents' facts and headings, written by a model (the synthetic questions of LQ-RAG), or were asked
+by people who liked the answer.
 """
 
 import re
@@ -26,7 +26,7 @@ from lexloop_train.checkpoints import Report
 MOST_CHARS = 2_000
 """Beyond this a unit is too much for one vector, and a narrower one is taken."""
 _WITHIN: frozenset[Kind] = frozenset({"point", "row", "columns"})
-"""Kinds that say too little without what they lie in."""
+"""Kinds that say too little without their context."""
 _GROUPS: frozenset[Kind] = frozenset({"part", "annex", "table"})
 _HEADED = frozenset({"provision", "paragraph", "definition", "annex"})
 _END = re.compile(r"(?<![.;:,—–\-\s])[.;:,—–\-\s]+$")
@@ -53,14 +53,14 @@ class ProvisionText:
     heading: str
 
     def overlaps(self, document: str, start: int, end: int) -> bool:
-        """Tell whether it shares words with a span."""
+        """Return whether it shares words with a span."""
         return self.document == document and start < self.end and self.start < end
 
 
 def provision_around(view: View, document: str, start: int, end: int) -> ProvisionText | None:
-    """Return the provision that holds a span: the paragraph or the like, or the span alone.
+    """Return the provision that contains a span: the paragraph or similar, or only the span.
 
-    None where the document is not there, or the span is blank or says nothing that holds.
+    Return None if the document does not exist, or the span is blank or says nothing of substance.
     """
     tree, text = view.tree_of(document), view.text_of(document)
     if tree is None or text is None or not text[start:end].strip():
@@ -80,27 +80,27 @@ def provision_around(view: View, document: str, start: int, end: int) -> Provisi
 
 
 def every_provision(view: View, fewest_chars: int) -> Iterator[ProvisionText]:
-    """Yield the operative provisions of all documents, in order, none of them within another.
+    """Yield the operative provisions of all documents in order, without provisions inside others.
 
-    The chunks of a document that is not divided into provisions stand for them.
+    If a document is not divided into provisions, its chunks are used instead.
     """
-    held: dict[str, list[tuple[int, int]]] = {name: [] for name in view.documents}
+    chunks_of: dict[str, list[tuple[int, int]]] = {name: [] for name in view.documents}
     for chunk in view.every_chunk():
         if not chunk.get("supporting"):
-            held[chunk["document"]].append((chunk["start"], chunk["end"]))
-    for document, chunks in held.items():
+            chunks_of[chunk["document"]].append((chunk["start"], chunk["end"]))
+    for document, chunks in chunks_of.items():
         tree = view.tree_of(document) or Tree()
         spans = [(tree.units[p].body, tree.units[p].end) for p in _standing(tree)] or chunks
         last = 0
         for start, end in spans:
-            found = provision_around(view, document, start, end) if start >= last else None
-            if found is not None and len(found.text) >= fewest_chars:
-                last = found.end
-                yield found
+            provision = provision_around(view, document, start, end) if start >= last else None
+            if provision is not None and len(provision.text) >= fewest_chars:
+                last = provision.end
+                yield provision
 
 
 def _standing(tree: Tree) -> list[int]:
-    """The places of the units that stand for themselves and are not too long, outermost first."""
+    """Return the indices of units that make sense alone and are not too long, outermost first."""
     return [
         place
         for place, unit in enumerate(tree.units)
@@ -112,7 +112,7 @@ def _standing(tree: Tree) -> list[int]:
 
 
 def _headings(tree: Tree, places: Iterable[int]) -> str:
-    """The headings of units, the innermost of which comes first, turned round, a line each."""
+    """Return the headings of units, given innermost first, outermost first, one per line."""
     return "\n".join(reversed([h for p in places if (h := tree.units[p].heading)]))
 
 
@@ -134,37 +134,37 @@ class AnsweredQuestion:
 
 
 def questions_by_rules(view: View) -> Iterator[AnsweredQuestion]:
-    """Yield every question that the rules make, first those of headings.
+    """Yield every question that the rules make, those of headings first.
 
-    Headings that are questions; what a label says about its heading; then the terms, lists, rows,
-    numbers and references of provisions.
+    They come from headings that are questions; from labels and their headings; and from the terms,
+    lists, rows, numbers and references of provisions.
     """
     for document in view.documents:
         tree, text = view.tree_of(document) or Tree(), view.text_of(document) or ""
         for place, unit in enumerate(tree.units):
             if not unit.heading or unit.kind not in _HEADED or not tree.operative(place):
                 continue
-            said = _flat(text[unit.body : unit.end])
-            if said and len(said) <= _MOST_HEADED_CHARS:
+            body = _flat(text[unit.body : unit.end])
+            if body and len(body) <= _MOST_HEADED_CHARS:
                 headings = _headings(tree, tree.above(place))
-                found = ProvisionText(document, unit.body, unit.end, said, headings)
+                provision = ProvisionText(document, unit.body, unit.end, body, headings)
                 for question, source in _about(unit):
-                    yield AnsweredQuestion(question, found, source)
+                    yield AnsweredQuestion(question, provision, source)
     for fact in read_facts(view):
         if fact.kind not in ("heading", "topic"):
             spans = ((span.document, span.start, span.end) for span in fact.spans)
             places = (provision_around(view, *span) for span in spans)
-            for found in dict.fromkeys(filter(None, places)):
-                yield AnsweredQuestion(fact.question, found, fact.kind)
+            for provision in dict.fromkeys(filter(None, places)):
+                yield AnsweredQuestion(fact.question, provision, fact.kind)
 
 
 def _about(unit: Unit) -> Iterator[tuple[str, str]]:
     """The questions that a unit answers by its heading."""
-    said = " ".join(unit.heading.split())
-    if said.endswith("?"):
-        yield said, "heading"
+    heading = " ".join(unit.heading.split())
+    if heading.endswith("?"):
+        yield heading, "heading"
         return
-    topic = lowered(_END.sub("", said))
+    topic = lowered(_END.sub("", heading))
     if unit.kind == "definition":
         yield f"What does “{topic}” mean?", "definition"
     elif len(topic.split()) in _TOPIC_WORDS:
@@ -174,29 +174,30 @@ def _about(unit: Unit) -> Iterator[tuple[str, str]]:
 
 
 def questions_with_thumbs(opinions: Sequence[Opinion], view: View) -> Iterator[AnsweredQuestion]:
-    """Yield the questions whose answers got a thumb up, with what the answers cite.
+    """Yield the questions whose answers got a thumbs up, with the answers' citations.
 
-    A citation that still stands in one of the documents gives its provision, any other its quote.
+    A citation that is still in one of the documents gives its provision, any other its quote.
     """
-    for one in opinions:
-        if one.vote != "up" or one.abstained:
+    for opinion in opinions:
+        if opinion.vote != "up" or opinion.abstained:
             continue
-        for cited in one.citations:
+        for cited in opinion.citations:
             start, end, quote = cited["start"], cited["end"], cited["quote"]
             text = view.text_of(cited["document"]) or ""
-            found = None
+            provision = None
             if text[start:end] == quote:
-                found = provision_around(view, cited["document"], start, end)
-            said = " ".join(f"{cited.get('lead', '')} {quote}".split())
+                provision = provision_around(view, cited["document"], start, end)
+            cited_text = " ".join(f"{cited.get('lead', '')} {quote}".split())
             yield AnsweredQuestion(
-                one.standalone,
-                found or ProvisionText(cited["document"], start, end, said, cited["section"]),
+                opinion.standalone,
+                provision
+                or ProvisionText(cited["document"], start, end, cited_text, cited["section"]),
                 "feedback",
             )
 
 
 class ModelQuestions(BaseModel):
-    """The questions that a model is asked for."""
+    """The questions that a model writes."""
 
     questions: list[str]
 
@@ -205,34 +206,34 @@ def chosen_provisions(view: View, most: int | None, seed: int) -> list[Provision
     """Return the provisions that a model is asked about, in order.
 
     Raises:
-        CorpusError: There is none that is long enough to ask about.
+        CorpusError: No provision is long enough to ask about.
     """
-    found = list(every_provision(view, _FEWEST_CHARS))
-    if not found:
+    provisions = list(every_provision(view, _FEWEST_CHARS))
+    if not provisions:
         raise CorpusError("The documents hold no provision to ask about.", "Give more documents.")
-    if most is not None and most < len(found):
-        chosen = Random(seed).sample(range(len(found)), most)  # noqa: S311 - a choice, no secret
-        return [found[place] for place in sorted(chosen)]
-    return found
+    if most is not None and most < len(provisions):
+        chosen = Random(seed).sample(range(len(provisions)), most)  # noqa: S311 - a choice, no secret
+        return [provisions[place] for place in sorted(chosen)]
+    return provisions
 
 
 class ModelAsker:
-    """Asks a model for questions to provisions; its replies are kept, so that a rerun goes on."""
+    """Asks a model for questions on provisions. Replies are cached, so a rerun continues."""
 
     def __init__(self, asker: Asker, each: int, report: Report = lambda *_: None) -> None:
         self._asker, self._each, self._report = asker, each, report
         self.failed = 0
 
     def __call__(self, provisions: Sequence[ProvisionText]) -> Iterator[AnsweredQuestion]:
-        """Yield the questions in the order of the provisions; none where a reply is of no use.
+        """Yield the questions in the order of the provisions, without those of unusable replies.
 
         Raises:
             ModelAuthError: The host refused the key.
-            ModelUnknown: The host knows no such model.
-            ModelUnavailable: The first replies all came to nothing.
+            ModelUnknown: The host does not know the model.
+            ModelUnavailable: None of the first replies was usable.
         """
-        told = partial(self._report, "provisions")
-        replies = questions_of(self._asker, self._writing, provisions, told)
+        progress = partial(self._report, "provisions")
+        replies = questions_of(self._asker, self._writing, provisions, progress)
         for provision, reply in zip(provisions, replies, strict=True):
             if isinstance(reply, Unresolved):
                 self.failed += 1

@@ -11,16 +11,16 @@ PLOT = "figures.svg"
 
 @dataclass(frozen=True)
 class EmbedderRecipe:
-    """The settings of training; the defaults are those of the shipped model.
+    """The settings of training. The defaults are those of the shipped model.
 
     Args:
-        loss: MaxSim and cosines together, or the cosine alone as ``contrast`` does it. For a base
-            other than the small BERT ``late`` is MaxSim alone.
-        run: How many of them stand together in one document, whose others are hard negatives.
+        loss: MaxSim and cosines together, or only the cosine as ``contrast`` does. For a base other
+            than the small BERT, ``late`` is only MaxSim.
+        run: The number of pairs from one document in a row, whose others are hard negatives.
         headed: The share of the texts that are read with the headings above them.
-        share: How much the trained weights count in the end beside those before, in (0, 1].
-        every: The kept pairs are measured after every so many steps.
-        patience: After so many measures without improvement it stops.
+        share: The weight of the trained weights in the final average, in (0, 1].
+        every: The number of steps between measurements of the kept pairs.
+        patience: The number of measurements without improvement after which training stops.
         device: ``cpu`` or ``cuda``, where it computes in bfloat16.
     """
 

@@ -34,48 +34,48 @@ def retrieval_figures(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> di
 
 def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
     """Return hit rate, MRR and nDCG at each of ``DEPTHS``."""
-    found: dict[str, float] = {}
-    for name, given in places.items():
-        place = np.array(given)
+    values: dict[str, float] = {}
+    for name, ranks in places.items():
+        place = np.array(ranks)
         for depth in DEPTHS:
             inside = place < depth
-            found[f"{name} hit@{depth}"] = inside.mean()
-            found[f"{name} MRR@{depth}"] = (inside / (place + 1)).mean()
+            values[f"{name} hit@{depth}"] = inside.mean()
+            values[f"{name} MRR@{depth}"] = (inside / (place + 1)).mean()
             # with one right text nDCG is 1 / log2(place + 2)
-            found[f"{name} nDCG@{depth}"] = (inside / np.log2(place + 2)).mean()
-    return {name: round(float(value), 4) for name, value in found.items()}
+            values[f"{name} nDCG@{depth}"] = (inside / np.log2(place + 2)).mean()
+    return {name: round(float(value), 4) for name, value in values.items()}
 
 
 def places_of(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, list[int]]:
-    """Return the places, from 0, at which the first right text of each question stands.
+    """Return the ranks, from 0, of the first right text of each question.
 
-    Of very many pairs some, evenly spread, are asked.
+    Of very many pairs, only some are asked, evenly spread.
 
     Returns:
         By signal and scope: ``late, document`` for MaxSim among the texts of the same document,
-        where there are token vectors, ``cosine, all`` for the cosine among all texts.
+        if there are token vectors, ``cosine, all`` for the cosine among all texts.
     """
     owners = {_whole(pair): pair.document for pair in pairs}
     texts = list(owners)
     right: dict[str, set[str]] = {}
     for pair in pairs:
         right.setdefault(pair.question, set()).add(_whole(pair))
-    asked = pairs[:: -(-len(pairs) // _MOST_QUESTIONS)]
+    sampled = pairs[:: -(-len(pairs) // _MOST_QUESTIONS)]
     sentences, tokens = vectorise(texts, False)
-    questions, words = vectorise([pair.question for pair in asked], True)
+    questions, words = vectorise([pair.question for pair in sampled], True)
     documents = np.array(list(owners.values()))
     places: dict[str, list[int]] = {}
     close = maxsim(tokens, words) if tokens and words else None
-    for place, (pair, question) in enumerate(zip(asked, questions, strict=True)):
+    for place, (pair, question) in enumerate(zip(sampled, questions, strict=True)):
         signals = {"cosine": sentences @ question}
         if close is not None:
             signals["late"] = close[place]
-        wanted = np.array([text in right[pair.question] for text in texts])
+        is_right = np.array([text in right[pair.question] for text in texts])
         beside = documents != pair.document
         for name, scores in signals.items():
-            places.setdefault(f"{name}, all", []).append(first_place(scores, wanted))
+            places.setdefault(f"{name}, all", []).append(first_place(scores, is_right))
             inside = np.where(beside, -np.inf, scores)
-            places.setdefault(f"{name}, document", []).append(first_place(inside, wanted))
+            places.setdefault(f"{name}, document", []).append(first_place(inside, is_right))
     return places
 
 
@@ -89,16 +89,16 @@ def maxsim(texts: Sequence[Vectors], questions: Sequence[Vectors]) -> Vectors:
         texts: Of each its tokens' unit vectors; one of no tokens is as far from all as can be.
         questions: The same of questions.
     """
-    found = np.zeros((len(questions), len(texts)), dtype=np.float32)
+    scores = np.zeros((len(questions), len(texts)), dtype=np.float32)
     for block in blocks(map(len, texts), len(texts), _ROWS_AT_ONCE):
         some = (texts[i] for i in block)
-        held = [one if len(one) else np.zeros((1, one.shape[1]), np.float32) for one in some]
-        ends, rows = np.cumsum([0, *map(len, held)])[:-1], np.concatenate(held).T
+        filled = [text if len(text) else np.zeros((1, text.shape[1]), np.float32) for text in some]
+        ends, rows = np.cumsum([0, *map(len, filled)])[:-1], np.concatenate(filled).T
         for place, own in enumerate(questions):
             if len(own):
                 best = np.maximum.reduceat(own @ rows, ends, axis=1)
-                found[place, block.start : block.stop] = best.mean(axis=0)
-    return found
+                scores[place, block.start : block.stop] = best.mean(axis=0)
+    return scores
 
 
 def told_apart(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
@@ -115,9 +115,9 @@ def _whole(pair: TrainingPair) -> str:
 
 
 def first_place(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
-    """Return the place, from 0, of the best of those wanted: how many others do not come behind it.
+    """Return the rank, from 0, of the best right text: the number of others not below it.
 
-    A model for which all texts are alike, or none has a number, finds nothing.
+    If all texts are equal, or no score is a number, nothing is found.
     """
     return int((~(scores < scores[wanted].max()) & ~wanted).sum())
 
@@ -127,8 +127,11 @@ def figures_listed(figures: Mapping[str, float]) -> list[str]:
     rows: list[list[str]] = []
     for scope, signal in product(("document", "all"), _signals_of(figures)):
         for measure, name in _MEASURES.items():
-            of = [f"{signal}, {scope} {measure}@{k}" for k in DEPTHS]
-            cells = (f"{figures[f'before: {n}']:.3f} -> {figures[f'after: {n}']:.3f}" for n in of)
+            names = [f"{signal}, {scope} {measure}@{k}" for k in DEPTHS]
+            cells = (
+                f"{figures[f'before: {name}']:.3f} -> {figures[f'after: {name}']:.3f}"
+                for name in names
+            )
             rows.append([f"{signal}, {scope}: {name}", *cells])
     return markdown_table(["before -> after, K =", *map(str, DEPTHS)], rows)
 
@@ -139,10 +142,10 @@ def _signals_of(figures: Mapping[str, float]) -> list[str]:
 
 
 def figures_drawn(figures: Mapping[str, float]) -> str:
-    """Return hit rate, MRR and nDCG by the depth K as a picture that stands alone, as SVG.
+    """Return hit rate, MRR and nDCG by the depth K as a standalone SVG picture.
 
     Args:
-        figures: In [0, 1], named as ``train_embedder`` names them.
+        figures: Values in [0, 1], with the names of ``train_embedder``.
     """
 
     def draw(figure: Any) -> None:

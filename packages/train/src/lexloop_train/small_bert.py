@@ -32,14 +32,14 @@ _SHAPE = {
 
 
 def is_small_bert(base: Path) -> bool:
-    """Return whether a folder is one that the graph of this module can hold.
+    """Return whether the graph of this module can represent the model in a folder.
 
-    That is one that training wrote, or a BERT of MiniLM's width and vocabulary whose folder says
-    nothing else than that the mean of all tokens is a text's vector. Of a folder with a part
-    missing it is True: what lacks is told when it is loaded.
+    That is a folder that training wrote, or a BERT of MiniLM's width and vocabulary whose text
+    vector is the mean of all tokens and nothing else. If a part is missing, it returns True, and
+    loading reports the missing part.
 
     Raises:
-        InputError: A file that tells is no JSON.
+        InputError: A file of the folder is not JSON.
     """
     if _is_graph(base) or not (base / _CONFIG).is_file():
         return not (base / MODULES).is_file()
@@ -60,12 +60,16 @@ def _takes_the_mean(base: Path) -> bool:
     """Whether a text's vector is the mean of its tokens', made a unit vector or not."""
     if not (base / MODULES).is_file():
         return True
-    parts = {str(one["type"]).rpartition(".")[2]: one["path"] for one in _json(base / MODULES)}
+    parts = {
+        str(module["type"]).rpartition(".")[2]: module["path"] for module in _json(base / MODULES)
+    }
     if [*parts] not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
         return False
-    said = _json(base / parts["Pooling"] / _CONFIG)
-    modes = {name for name, value in said.items() if name.startswith("pooling_mode_") and value}
-    return bool(said["pooling_mode"] == "mean" if "pooling_mode" in said else modes == {_MEAN})
+    pooling = _json(base / parts["Pooling"] / _CONFIG)
+    modes = {name for name, value in pooling.items() if name.startswith("pooling_mode_") and value}
+    return bool(
+        pooling["pooling_mode"] == "mean" if "pooling_mode" in pooling else modes == {_MEAN}
+    )
 
 
 def _words(tokenizer: Path) -> Any:
@@ -76,8 +80,8 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        what = f"{path} cannot be read as JSON: {error}."
-        raise InputError(what, "Copy the folder again.") from error
+        problem = f"{path} cannot be read as JSON: {error}."
+        raise InputError(problem, "Copy the folder again.") from error
 
 
 def train_small_bert(
@@ -90,7 +94,7 @@ def train_small_bert(
     origin: Origin,
     told: Say,
 ) -> dict[str, float]:
-    """See ``train_embedder``; what is left of a killed training lies in ``state``."""
+    """See ``train_embedder``. The state of a killed training is in ``state``."""
     from safetensors.torch import load_file
 
     base = _trainable(origin.base, state / "base")
@@ -121,10 +125,10 @@ def _trainable(base: Path, folder: Path) -> Path:
     shutil.copytree(genuine, folder, dirs_exist_ok=True)
     config = json.loads((genuine / _CONFIG).read_bytes())
     write_text(folder / _CONFIG, json.dumps(config | {"num_hidden_layers": layers_of(weights)}))
-    made = (WEIGHTS, weights), (f"{PROJECTION}.safetensors", {PROJECTION: projection})
-    for name, held in made:
+    files = (WEIGHTS, weights), (f"{PROJECTION}.safetensors", {PROJECTION: projection})
+    for name, tensors in files:
         with replacing(folder / name) as sink:
-            sink.write(save(held))
+            sink.write(save(tensors))
     return folder
 
 

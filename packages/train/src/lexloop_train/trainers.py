@@ -19,7 +19,7 @@ from lexloop_train.recipe import EmbedderRecipe
 from lexloop_train.retrieval_figures import retrieval_figures
 
 COSINE, LATE = "cosine, all MRR@10", "late, document hit@1"
-"""The figures that training is stopped by: of sentence vectors alone, and of both."""
+"""The figures that decide when to stop: for sentence vectors only, and for both."""
 WEIGHTS = "model.safetensors"
 _SCALE = 20.0
 _AT_ONCE = 16
@@ -51,33 +51,34 @@ def contrast(
 ) -> Path:
     """Train by sentence-transformers, and return the folder of the best checkpoint.
 
-    Each question's text is told from those of the others of its batch and from what was mined for
-    them, the cross-entropy of 20 times the cosine: LQ-RAG's multiple negatives ranking. Over the
-    titles and the bodies of clicked documents it is the InfoNCE of Sultania et al., appendix A.
-    ``cached_mnrl`` takes the same step for a large batch a few pairs at a time. A model that gives
-    vectors of tokens is trained by the same cross-entropy of MaxSim, as PyLate does.
+    Each question's text is distinguished from those of its batch and from their mined negatives, by
+    the cross-entropy of 20 times the cosine: LQ-RAG's multiple negatives ranking. Over the titles
+    and bodies of clicked documents it is the InfoNCE of Sultania et al., appendix A.
+    ``cached_mnrl`` takes the same step for a large batch a few pairs at a time. A model with token
+    vectors is trained by the same cross-entropy of MaxSim, as PyLate does.
 
-    The recipe's runs and headings play no part. Checkpoints are kept in ``state``; the same call
-    goes on from the last, and stops where ``kept`` is found no better.
+    The recipe's runs and headings are not used. Checkpoints are kept in ``state``. The same call
+    continues from the last one, and stops if ``kept`` is not found better.
 
     Args:
-        model: As ``open_encoder`` gives it.
-        training: What it learns from.
-        kept: What it is measured on.
+        model: A model from ``open_encoder``.
+        training: The pairs to learn from.
+        kept: The pairs to measure on.
         state: The folder of the checkpoints.
-        recipe: Its loss ``late`` is that of ``mnrl``, since the model says what is compared.
-        say: Hears of each check.
+        recipe: The recipe. Its loss ``late`` is that of ``mnrl``, since the model decides what is
+            compared.
+        say: Called with a line for each check.
 
     Raises:
         InputError: The extra is not installed.
-        TrainingError: The loss or a weight is no number.
+        TrainingError: The loss or a weight is not a number.
     """
     from sentence_transformers.base.sampler import BatchSamplers
 
     kind, arguments, loss = _parts(model, recipe)
     model.model_card_data.widget = [{}]  # else it looks for examples, for a card that nobody reads
     figure = LATE if is_multi_vector(model) else COSINE
-    said = {name: model.prompts.get(name) or "" for name in ("query", "document")}
+    prompts = {name: model.prompts.get(name) or "" for name in ("query", "document")}
     trainer = kind(
         model=model,
         args=arguments(
@@ -86,9 +87,9 @@ def contrast(
             learning_rate=recipe.rate,
             warmup_steps=0.1,
             prompts={
-                "question": said["query"],
-                "text": said["document"],
-                "negative": said["document"],
+                "question": prompts["query"],
+                "text": prompts["document"],
+                "negative": prompts["document"],
             },
             **_settings(recipe, state, figure),
         ),
@@ -152,25 +153,25 @@ def late(
     state: Path,
     say: Say,
 ) -> dict[str, Any]:
-    """Train sentence and token vectors at once, and return the best weights by their names.
+    """Train sentence and token vectors together, and return the best weights by name.
 
     Checkpoints and early stops are as with ``contrast``.
 
     Raises:
         InputError: The extra is not installed, or there are too few pairs for a batch.
-        TrainingError: The loss or a weight is no number.
+        TrainingError: The loss or a weight is not a number.
     """
     from safetensors.torch import load_file
     from transformers import Trainer, TrainingArguments
 
     class Late(Trainer):
         def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-            found = {f"eval_{LATE}": retrieval_figures(kept, trainee.vectors)[LATE]}
-            self.log(found)
+            metrics = {f"eval_{LATE}": retrieval_figures(kept, trainee.vectors)[LATE]}
+            self.log(metrics)
             self.control = self.callback_handler.on_evaluate(
-                self.args, self.state, self.control, found
+                self.args, self.state, self.control, metrics
             )
-            return found
+            return metrics
 
     recipe = trainee.recipe
     rows: Any = [*enumerate(islice(batches(training, recipe), recipe.steps))]
@@ -194,14 +195,14 @@ def late(
 
 
 def _settings(recipe: EmbedderRecipe, state: Path, figure: str) -> dict[str, Any]:
-    every = min(recipe.every, recipe.steps)
+    interval = min(recipe.every, recipe.steps)
     return {
         "output_dir": str(state),
         "max_steps": recipe.steps,
         "seed": recipe.seed,
         "eval_strategy": "steps",
-        "eval_steps": every,
-        "save_steps": every,
+        "eval_steps": interval,
+        "save_steps": interval,
         "load_best_model_at_end": True,
         "metric_for_best_model": figure,
         "use_cpu": recipe.device == "cpu",
@@ -219,7 +220,7 @@ def _best(trainer: Any, recipe: EmbedderRecipe, state: Path, figure: str, say: S
 
 
 def _columns(training: Sequence[TrainingPair]) -> Any:
-    """The rows by kind, of which a batch holds one: mined negative or none, title or body."""
+    """Return the rows by kind, mined negative or none, title or body. A batch has one kind."""
     from datasets import Dataset
 
     rows: dict[str, list[dict[str, str]]] = defaultdict(list)
@@ -228,7 +229,7 @@ def _columns(training: Sequence[TrainingPair]) -> Any:
         row = {"question": pair.question, "text": pair.text}
         mined = {"negative": pair.negatives[0]} if pair.negatives else {}
         rows[f"{part}, mined" if mined else part].append(row | mined)
-    return {kind: Dataset.from_list(found) for kind, found in rows.items()}
+    return {kind: Dataset.from_list(members) for kind, members in rows.items()}
 
 
 def _evaluator(kept: Sequence[TrainingPair], figure: str, tokens: int | None) -> Any:
@@ -246,17 +247,17 @@ def _evaluator(kept: Sequence[TrainingPair], figure: str, tokens: int | None) ->
 def vectors_of(
     model: Any, texts: Sequence[str], asked: bool = False
 ) -> tuple[Vectors, list[Vectors] | None]:
-    """Return sentence vectors, and those of each text's tokens where a model gives them.
+    """Return sentence vectors, and the token vectors of each text if a model gives them.
 
     Args:
-        model: As ``open_encoder`` gives it.
-        texts: Questions, or what is searched.
-        asked: Whether they are questions, for a model that reads these in a way of their own.
+        model: A model from ``open_encoder``.
+        texts: Questions, or texts to search.
+        asked: Whether they are questions, for a model that encodes these differently.
     """
     if not is_multi_vector(model):
         return encoded(model, [*texts], asked), None
     encode = model.encode_query if asked else model.encode_document
     rows = encode([*texts], convert_to_numpy=True, show_progress_bar=False)
-    sums = np.stack([one.sum(axis=0) for one in rows]).astype(np.float32)
+    sums = np.stack([tokens.sum(axis=0) for tokens in rows]).astype(np.float32)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     return sums / np.maximum(lengths, 1e-9), rows

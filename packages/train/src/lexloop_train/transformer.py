@@ -71,18 +71,18 @@ def tuned(
     out: Path,
     report: Report = lambda *_: None,
 ) -> Path:
-    """Return the folder of a model fine-tuned on some rows; one of the same rows serves again.
+    """Return the folder of a model fine-tuned on some rows, reusing one of the same rows.
 
-    A checkpoint is kept after every epoch until the last, and the same call goes on from it.
+    A checkpoint is kept after every epoch until the last, and the same call continues from it.
 
     Returns:
         A folder that ``TransformerClassifier`` reads: safetensors, ``card.json`` and
         the SHA-256 of every file.
 
     Raises:
-        CorpusError: The rows are all of one class.
-        SettingsError: The base model is not there, no safetensors, or of another architecture.
-        TrainingError: The loss is no number, or the memory of the GPU is used up.
+        CorpusError: All rows have the same class.
+        SettingsError: The base model is missing, not safetensors, or of another architecture.
+        TrainingError: The loss is not a number, or the memory of the GPU is used up.
         InputError: The folder cannot be written, or the extra is not installed.
     """
     texts = [text for kind in kinds for text in rows.texts(kind)]
@@ -91,9 +91,9 @@ def tuned(
         raise CorpusError(
             f"All {len(labels)} rows are of one class.", "Give rows of at least two classes."
         )
-    said = {"classes": classes, "rows": len(texts), **asdict(tuning)}
-    digest = hashlib.sha256(json.dumps([said, texts, labels]).encode()).hexdigest()
-    folder, record = out / f"transformer-{classes}", {**said, "sha256": digest}
+    identity = {"classes": classes, "rows": len(texts), **asdict(tuning)}
+    digest = hashlib.sha256(json.dumps([identity, texts, labels]).encode()).hexdigest()
+    folder, record = out / f"transformer-{classes}", {**identity, "sha256": digest}
     if _is_made(folder, record):
         return folder
     work = out / f".{folder.name}-{digest[:12]}"
@@ -141,7 +141,7 @@ def _fit(
     work: Path,
     report: Report,
 ) -> None:
-    """Train, from the last checkpoint in ``work`` where there is one, into ``work/done``."""
+    """Train into ``work/done``, from the last checkpoint in ``work`` if there is one."""
     import torch
     from transformers import (
         DataCollatorWithPadding,
@@ -196,7 +196,7 @@ def _base(name: str, classes: int) -> tuple[Any, Any]:
                 place, num_labels=classes, trust_remote_code=False, use_safetensors=True
             )
         if tokenizer.pad_token_id is None:
-            raise ValueError("its tokenizer pads no texts, as those of models that write do not.")
+            raise ValueError("its tokenizer does not pad texts, like those of generative models.")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
     return tokenizer, model

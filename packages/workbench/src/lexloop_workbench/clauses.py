@@ -83,7 +83,7 @@ _SET_IN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SHORT = 3
-"""The most words of a condition that commas set in: "where feasible"."""
+"""Maximum words of a condition between commas, such as "where feasible"."""
 _OPEN_ENDED = re.compile(r"(?:^|\b(?:and|or|but|that|to))$", re.IGNORECASE)
 _ROLE = re.compile(r"\bas (?P<role>(?:an?|the) [^,]+)", re.IGNORECASE)
 _NO_CONDITION = re.compile(
@@ -210,26 +210,26 @@ class Actors:
         self._common = {_head(word) for word in set(_SMALL.findall(flat))}
         for sign, pattern in _SIGNS.items():
             for match in pattern.finditer(flat):
-                for one in _AND_OR.split(match[1]):
-                    self._signs[_head(one)].add(sign)
+                for noun in _AND_OR.split(match[1]):
+                    self._signs[_head(noun)].add(sign)
 
     def acts(self, subject: str) -> bool:
         """Return whether a subject is somebody who can have a duty or a right."""
-        said = subject.strip()
-        if re.fullmatch(_PRONOUN, said, re.IGNORECASE):
-            return said.lower() in ("you", "we", "i")
-        core = _POST.sub("", f"{said} ").strip()
+        phrase = subject.strip()
+        if re.fullmatch(_PRONOUN, phrase, re.IGNORECASE):
+            return phrase.lower() in ("you", "we", "i")
+        core = _POST.sub("", f"{phrase} ").strip()
         noun = re.match(rf"(?P<noun>.*?\S) (?:\w+ing|{_PARTICIPLE})\b", core)
         parts = [core, *([noun["noun"]] if noun else [])]
-        return any(self._named(_head(one), one) for part in parts for one in _AND_OR.split(part))
+        return any(self._named(_head(noun), noun) for part in parts for noun in _AND_OR.split(part))
 
-    def _named(self, head: str, said: str) -> bool:
+    def _named(self, head: str, noun: str) -> bool:
         if not head or head.endswith("ing") or KIND.fullmatch(head) or head in _PAPERS:
             return False
         signs = self._signs.get(head, set())
         surely = "who" in signs or {"right", "by"} <= signs or ("owns" in signs and signs & _DOES)
-        name = said.isalpha() and said.istitle() and head not in self._common
-        maybe = AGENT.search(head) or _PROPER.search(said) or name
+        name = noun.isalpha() and noun.istitle() and head not in self._common
+        maybe = AGENT.search(head) or _PROPER.search(noun) or name
         return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
 
 
@@ -249,17 +249,17 @@ def clauses(sentence: str, actors: Actors) -> Iterator[Clause]:
     text = _Text(flat, _hidden(flat))
     subject = ""
     for start, stop in _parts(text.hidden):
-        found = [*_mains(text, start, stop, subject)]
-        for number, main in enumerate(found):
+        mains = [*_mains(text, start, stop, subject)]
+        for number, main in enumerate(mains):
             subject = main.subject.said
-            end = found[number + 1].subject.begin if number + 1 < len(found) else stop
-            made = _clause(text, main, end, actors)
-            if made is not None:
-                yield made
+            end = mains[number + 1].subject.begin if number + 1 < len(mains) else stop
+            clause = _clause(text, main, end, actors)
+            if clause is not None:
+                yield clause
 
 
 class _Text(NamedTuple):
-    """A sentence, and the same with what stands in brackets or quotes masked."""
+    """A sentence, and the same sentence with brackets and quotes masked."""
 
     flat: str
     hidden: str
@@ -288,7 +288,7 @@ def _hidden(text: str) -> str:
 
 
 def _parts(hidden: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches that semicolons part, each with a modal of its own."""
+    """Yield the parts between semicolons, each with its own modal."""
     start = 0
     for match in _PARTS.finditer(hidden):
         ends = hidden.find(";", match.end())
@@ -306,14 +306,14 @@ def _mains(text: _Text, start: int, end: int, before: str) -> Iterator[_Main]:
     for match in _MODAL.finditer(text.hidden, start, end):
         modal = match.group().lower()
         if last is None:
-            found = _first_subject(text, start, match.start(), before)
+            subject = _first_subject(text, start, match.start(), before)
         elif match.start() < last.after:
             continue
         else:
-            found = _next_subject(text, match.start(), modal, last)
-        if found is not None:
+            subject = _next_subject(text, match.start(), modal, last)
+        if subject is not None:
             force = next(force for force in _FORCES if match[force])
-            last = _Main(force, modal, found, match.end())
+            last = _Main(force, modal, subject, match.end())
             yield last
 
 
@@ -363,17 +363,17 @@ def _lowest(texts: list[str], at: int) -> int:
     return low
 
 
-def _without_front(said: str, fronted: str, inserted: str, begin: int) -> _Subject | None:
+def _without_front(subject: str, fronted: str, inserted: str, begin: int) -> _Subject | None:
     """Return a subject without an adjunct that no comma separates, or None if it is not one."""
-    if _FRONT.match(said):
-        tail = _LAST_SUBJECT.match(said)
+    if _FRONT.match(subject):
+        tail = _LAST_SUBJECT.match(subject)
         if tail is None:
             return None
-        fronted = f"{fronted}, {said[: tail.start('last')]}".strip(" ,")
-        said = tail["last"]
-    if _NEVER.search(said) or _BESIDE.match(f"{said} ") or _MODAL.search(said):
+        fronted = f"{fronted}, {subject[: tail.start('last')]}".strip(" ,")
+        subject = tail["last"]
+    if _NEVER.search(subject) or _BESIDE.match(f"{subject} ") or _MODAL.search(subject):
         return None
-    return _Subject(said, fronted, inserted, begin)
+    return _Subject(subject, fronted, inserted, begin)
 
 
 def _next_subject(text: _Text, end: int, modal: str, last: _Main) -> _Subject | None:
@@ -389,10 +389,10 @@ def _next_subject(text: _Text, end: int, modal: str, last: _Main) -> _Subject | 
     begin = max(start, comma + 1) + len(joined["before"])
     if joined["subject"] is None:
         return before._replace(begin=begin, inserted="")
-    said = joined["subject"].strip()
-    if _within(said) or len(said.split()) > _FAR:
+    subject = joined["subject"].strip()
+    if _within(subject) or len(subject.split()) > _FAR:
         return None
-    at = end - len(core) + core.rfind(said)
+    at = end - len(core) + core.rfind(subject)
     return _Subject(text.flat[at:end].strip(" ,"), "", "", begin)
 
 
@@ -406,7 +406,7 @@ def _within(core: str) -> bool:
 
 
 def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None:
-    """Return what a main clause says, or None if it binds nobody."""
+    """Return the clause of a main verb, or None if it binds nobody."""
     predicate, inserted = _predicate(text, main.after, end)
     if not predicate or not main.subject.said or _NOBODY.match(main.subject.said):
         return None
@@ -424,12 +424,12 @@ def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None
     if not who or passive:
         what = f"{subject} {modal} {what.removeprefix('not ') if denying else what}"
     elif denying and not what.startswith("not "):
-        what = f"{modal} {what}"  # what they need not do
+        what = f"{modal} {what}"  # an action that they need not take
     outer = (main.subject.fronted, main.subject.inserted, inserted)
     conditions = [*filter(None, map(_set_in, outer)), *unless]
     fronted = ", ".join(filter(None, outer))
-    said = text.flat[main.subject.begin : end].strip(" ,;")
-    return Clause(force, who, what, tuple(conditions), fronted, said)
+    text_of_clause = text.flat[main.subject.begin : end].strip(" ,;")
+    return Clause(force, who, what, tuple(conditions), fronted, text_of_clause)
 
 
 def _negated(main: _Main, predicate: str) -> tuple[str, str, str, Force]:
@@ -447,7 +447,7 @@ def _negated(main: _Main, predicate: str) -> tuple[str, str, str, Force]:
 
 
 def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
-    """Return who acts: the subject, in the role that the clause names, or what "it" stands for."""
+    """Return who acts: the subject in the role that the clause names, or the referent of "it"."""
     role = _ROLE.search(fronted)
     if role and subject.lower() in ("you", "we"):
         return f"{subject}, as {role['role']}"
@@ -457,13 +457,13 @@ def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
     return subject if acts else ""
 
 
-def _set_in(said: str) -> str:
+def _set_in(text: str) -> str:
     """Return the condition in the text outside a predicate, or an empty text if there is none."""
-    found = _SET_IN.search(said)
-    if found is None:
+    match = _SET_IN.search(text)
+    if match is None:
         return ""
-    first = found["condition"].partition(",")[0]
-    return first if len(first.split()) <= _SHORT else found["condition"]
+    first = match["condition"].partition(",")[0]
+    return first if len(first.split()) <= _SHORT else match["condition"]
 
 
 def _predicate(text: _Text, start: int, end: int) -> tuple[str, str]:
@@ -495,7 +495,7 @@ def _agent(predicate: str, verb: int, actors: Actors) -> str:
 
 
 def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> bool:
-    """Return whether a clause binds nobody, because it says what a word, paper or term is."""
+    """Return whether a clause binds nobody, because it only defines a word, paper or term."""
     head = _head(main.subject.said)
     own = head in _PAPERS and main.subject.said.lower().split()[:1] in (["this"], ["these"])
     if own or KIND.fullmatch(head) or head in ("paragraph", "term"):
@@ -516,8 +516,8 @@ def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> boo
 def _conditions(predicate: str) -> tuple[str, list[str]]:
     """Return a predicate without its conditions, and these."""
     hidden = _hidden(predicate)
-    found: list[str] = []
-    kept, at = "", 0
+    conditions: list[str] = []
+    rest, at = "", 0
     for match in _CONDITION.finditer(hidden):
         if match.start() < at or _NO_CONDITION.search(hidden[: match.start()].rstrip()):
             continue
@@ -525,19 +525,19 @@ def _conditions(predicate: str) -> tuple[str, list[str]]:
         stop = len(predicate)
         comma = hidden.find(",", match.end())
         short = len(hidden[match.start() : comma].split()) <= _SHORT
-        if comma >= 0 and (short or _OPEN_ENDED.search((kept + before).rstrip(" ,"))):
+        if comma >= 0 and (short or _OPEN_ENDED.search((rest + before).rstrip(" ,"))):
             stop = comma
         if (semicolon := hidden.find(";", match.end(), stop)) >= 0:
             stop = semicolon
-        kept += predicate[at : match.start()].rstrip(" ,") + " "
-        found.append(predicate[match.start() : stop].strip(" ,"))
+        rest += predicate[at : match.start()].rstrip(" ,") + " "
+        conditions.append(predicate[match.start() : stop].strip(" ,"))
         at = min(stop + 1, len(predicate))
         if stop == len(predicate):
             break
-    kept += predicate[at:]
-    return " ".join(kept.split()).strip(" ,"), found
+    rest += predicate[at:]
+    return " ".join(rest.split()).strip(" ,"), conditions
 
 
 def is_bare(condition: str) -> bool:
-    """Return whether a condition is only the word that opens it: what it is follows in a list."""
+    """Return whether a condition is only its opening word, with its content in a list below."""
     return _CONDITION.fullmatch(condition.strip(" ,:—–-")) is not None

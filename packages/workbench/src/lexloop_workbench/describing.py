@@ -1,6 +1,6 @@
-"""Questions that documents are found to answer: a document's profile, and what to suggest at first.
+"""Questions that documents answer: for a document's profile, and to suggest at first.
 
-Each is asked of the graph itself, without a model, before it is offered.
+Each question is asked of the graph, without a model, before it is offered.
 """
 
 from collections.abc import Sequence
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
 
 _READ = 20
-"""The most documents whose questions are tried to suggest some."""
+"""Maximum number of documents whose questions are tried for suggestions."""
 _GOLDEN = 0.618034
-"""Multiples of the golden ratio, less their whole parts, lie evenly however many there are."""
+"""The fractional parts of its multiples are evenly spread, for any number of them."""
 
 
 def described(graph: "Lexloop", settings: "Settings", view: "View", document: str) -> Profile:
-    """Return what a document says that it is, with questions that it was found to answer.
+    """Return a document's own description, with questions that it answers.
 
     Args:
-        graph: Answers.
-        settings: With which questions are asked; what a model would do is done without it.
-        view: What the asker may see.
-        document: Its name, or the end of it.
+        graph: Answers the questions.
+        settings: The settings for the questions. Tasks of a model are done without one.
+        view: The view of the person who asks.
+        document: The document's name, or the end of it.
 
     Raises:
-        InputError: No document or several are meant.
+        InputError: No document matches, or several do.
     """
     source = Source.of(view, document)
     file = (view.source_of(source.name) or ("",))[0]
@@ -52,46 +52,46 @@ def described(graph: "Lexloop", settings: "Settings", view: "View", document: st
 def suggested(
     graph: "Lexloop", settings: "Settings", view: "View", most: int, seconds: float
 ) -> list[str]:
-    """Return a few questions that pass when they are asked of all documents, by each in turn.
+    """Return a few questions that pass when all documents are asked, from each document in turn.
 
-    They are those of the documents' profiles. A question is a document's own if its answer cites
+    They come from the documents' profiles. A question belongs to a document if its answer cites
     that document first.
 
     Args:
-        graph: Answers.
-        settings: With which questions are asked; what a model would do is done without it.
-        view: What the asker may see.
-        most: The most questions.
-        seconds: After so many of the processor's no further question is tried.
+        graph: Answers the questions.
+        settings: The settings for the questions. Tasks of a model are done without one.
+        view: The view of the person who asks.
+        most: The maximum number of questions.
+        seconds: The processor time after which no further question is tried.
     """
     names, until = _spread(view.documents)[:_READ], thread_time() + seconds
-    found: list[list[str]] = []
+    questions: list[list[str]] = []
     for at, name in enumerate(names):
-        wanted = most - sum(map(len, found))
-        if not wanted or thread_time() >= until:
+        missing = most - sum(map(len, questions))
+        if not missing or thread_time() >= until:
             break
 
         def answered(question: str, name: str = name) -> bool:
             over = thread_time() >= until
             return not over and [name] == cited_if_passed(graph, settings, question)[:1]
 
-        share = ceil(wanted / min(wanted, len(names) - at))
-        made = profile(Source.of(view, name), view.titles.get(name, ""), answered, share)
-        found.append([one.said for one in made.questions])
-    in_turn = filter(None, chain.from_iterable(zip_longest(*found)))
+        share = ceil(missing / min(missing, len(names) - at))
+        own_profile = profile(Source.of(view, name), view.titles.get(name, ""), answered, share)
+        questions.append([item.said for item in own_profile.questions])
+    in_turn = filter(None, chain.from_iterable(zip_longest(*questions)))
     return [*islice(dict.fromkeys(in_turn), most)]
 
 
 def cited_if_passed(graph: "Lexloop", settings: "Settings", question: str) -> list[str]:
-    """Return the documents that an answer cites, in order; none if it does not pass."""
+    """Return the documents that an answer cites, in order, or none if it does not pass."""
     give_way()
-    asked = settings.changed(model=None, **EMBEDDED_ALONE, **{"loop.max_retries": 0})
+    offline = settings.changed(model=None, **EMBEDDED_ALONE, **{"loop.max_retries": 0})
     keys = ["abstained", "evaluation", "citations"]
-    state = graph.invoke({"question": question}, context=asked, output_keys=keys)
+    state = graph.invoke({"question": question}, context=offline, output_keys=keys)
     passed = not state["abstained"] and state["evaluation"]["passed"]
-    return [one["document"] for one in state["citations"]] if passed else []
+    return [citation["document"] for citation in state["citations"]] if passed else []
 
 
 def _spread(names: Sequence[str]) -> list[str]:
-    """Return names in an order in which the first few, however many, come from all over."""
+    """Return names in an order whose first few are spread evenly, for any number of them."""
     return [names[at] for at in sorted(range(len(names)), key=lambda at: at * _GOLDEN % 1)]

@@ -1,8 +1,8 @@
 """Two versions of a document side by side: what is changed, moved, renumbered, new and gone.
 
-A provision that only counts otherwise because another was put in before it is renumbered and not
-changed; a text that only refers to it by its new number ``follows``; one that refers to it by its
-old number still is ``stale``.
+A provision whose number changed only because another was inserted is renumbered, not changed. A
+text that only refers to it by its new number ``follows``. One that still refers to it by its old
+number is ``stale``.
 """
 
 import os
@@ -60,24 +60,24 @@ class Part(BaseModel):
 
 
 class Change(BaseModel):
-    """What became of a provision; what is new has no ``old``, and what is gone no ``new``."""
+    """A changed provision. ``old`` is None for new ones and ``new`` for removed ones."""
 
     kinds: list[Kind] = Field(
-        description="`changed`: other words; `moved`: it stands elsewhere; `renumbered`: it has "
-        "another number; `follows`: only its references changed, as what they name was renumbered."
+        description="`changed`: other words; `moved`: another place; `renumbered`: another number; "
+        "`follows`: only its references changed, because what they name was renumbered."
     )
     old: Place | None
     new: Place | None
-    parts: list[Part] = Field(description="Its words, where some of them changed.")
+    parts: list[Part] = Field(description="Its words, if some of them changed.")
 
 
 class Stale(BaseModel):
-    """Words that still refer by the number that a provision had."""
+    """Words that still refer by a provision's old number."""
 
     at: Place
     said: str
-    meant: str = Field(description="The label of what they referred to in the old version.")
-    now: str = Field(description="Its label in the new version; empty where it is gone.")
+    meant: str = Field(description="Label of what they referred to in the old version.")
+    now: str = Field(description="Its label in the new version, or empty if it was removed.")
 
 
 class Diff(BaseModel):
@@ -99,7 +99,7 @@ class Version(NamedTuple):
 
     @classmethod
     def of(cls, view: "View", said: str) -> Self:
-        """Return the document of a view that is meant; raises as ``Source.of``."""
+        """Return a document of a view by its name or the end of it. Raises like ``Source.of``."""
         source = Source.of(view, said)
         return cls(source, view.titles[source.name])
 
@@ -116,19 +116,19 @@ class Version(NamedTuple):
                 f"{file} is a folder.", "Name a file, or the folder as --corpus with names in it."
             )
         scanned = scan([IndexSource(str(file))])
-        found, reasons = list[Document](), [one.reason for one in scanned.skipped]
-        with closing(scanned.read([*scanned.fingerprints], silent)) as each:
-            for loaded in each:
-                found += loaded.documents
-                reasons += [one.reason for one in loaded.skipped]
-        if not found:
-            said = " ".join(reasons) or "It holds no text."
-            raise CorpusError(f"{file} cannot be read: {said}", "Give another file.")
-        if len(found) > 1:
-            what = f"{file} holds {len(found)} documents."
-            raise InputError(what, "Name two of them, with the file as --corpus.")
-        (one,) = found
-        return cls(Source.of_document(one, one.metadata.identifier), one.title)
+        documents, reasons = list[Document](), [skipped.reason for skipped in scanned.skipped]
+        with closing(scanned.read([*scanned.fingerprints], silent)) as loaded_files:
+            for loaded in loaded_files:
+                documents += loaded.documents
+                reasons += [skipped.reason for skipped in loaded.skipped]
+        if not documents:
+            reason = " ".join(reasons) or "It holds no text."
+            raise CorpusError(f"{file} cannot be read: {reason}", "Give another file.")
+        if len(documents) > 1:
+            problem = f"{file} holds {len(documents)} documents."
+            raise InputError(problem, "Name two of them, with the file as --corpus.")
+        (document,) = documents
+        return cls(Source.of_document(document, document.metadata.identifier), document.title)
 
     @property
     def tree(self) -> Tree:
@@ -136,15 +136,15 @@ class Version(NamedTuple):
         return self.source.tree
 
     def place(self, unit: int, spans: Sequence[tuple[int, int]]) -> Place:
-        """Return the place of some lines of a unit; -1 for what lies in none."""
+        """Return the place of some lines of a unit, or of no unit if it is -1."""
         text, start, end = self.source.text, spans[0][0], spans[-1][1]
-        held = self.tree.units[unit] if unit >= 0 else None
+        unit_found = self.tree.units[unit] if unit >= 0 else None
         return Place(
             document=self.source.name,
             title=self.title,
-            section=held.label if held else "",
-            heading=held.heading if held else "",
-            kind=held.kind if held else "text",
+            section=unit_found.label if unit_found else "",
+            heading=unit_found.heading if unit_found else "",
+            kind=unit_found.kind if unit_found else "text",
             **self.source.where(start, end),
             start=start,
             end=end,
@@ -164,10 +164,10 @@ class Comparison:
     """
 
     def __init__(self, old: Version, new: Version) -> None:
-        for one in (old, new):
-            if len(one.source.text) > _MOST_CHARACTERS:
+        for version in (old, new):
+            if len(version.source.text) > _MOST_CHARACTERS:
                 raise InputError(
-                    f"{one.source.name} has {len(one.source.text)} characters, more than "
+                    f"{version.source.name} has {len(version.source.text)} characters, more than "
                     f"{_MOST_CHARACTERS}.",
                     "Compare a part of it.",
                 )
@@ -196,14 +196,14 @@ class Comparison:
         if pair is None:
             return ("gone",)
         a, b = self.olds[i], self.news[pair.new]
-        found: list[Kind] = []
+        kinds: list[Kind] = []
         if a.key != b.key:
-            found.append("follows" if self._follows(a, b) else "changed")
+            kinds.append("follows" if self._follows(a, b) else "changed")
         if pair.moved:
-            found.append("moved")
+            kinds.append("moved")
         if a.number != b.number and not self._counts_on(a, b):
-            found.append("renumbered")
-        return tuple(found)
+            kinds.append("renumbered")
+        return tuple(kinds)
 
     def _counts_on(self, a: Piece, b: Piece) -> bool:
         """Return whether a number is only another one as that above it is: 2.1 is 3.1 now."""
@@ -214,14 +214,14 @@ class Comparison:
         return bool(rest) and rest == _behind(b.number, self.news[there].number)
 
     def _follows(self, a: Piece, b: Piece) -> bool:
-        """Return whether two texts differ in references alone, each to the same provision."""
+        """Return whether two texts differ only in references, each to the same provision."""
         refs = find_references(narrowed(a.words)), find_references(narrowed(b.words))
         if not refs[0] or _without(a.words, refs[0]) != _without(b.words, refs[1]):
             return False
         return all(
-            (one.steps, one.last) == (other.steps, other.last)
-            or self._same(self.old.tree.find(one, a.unit), self.new.tree.find(other, b.unit))
-            for one, other in zip(*refs, strict=True)
+            (before.steps, before.last) == (after.steps, after.last)
+            or self._same(self.old.tree.find(before, a.unit), self.new.tree.find(after, b.unit))
+            for before, after in zip(*refs, strict=True)
         )
 
     def _same(self, olds: Sequence[int], news: Sequence[int]) -> bool:
@@ -230,12 +230,12 @@ class Comparison:
     @cached_property
     def units(self) -> dict[int, int]:
         """The new unit of every old one that begins in a line that both have."""
-        found: dict[int, int] = {}
+        pairs: dict[int, int] = {}
         for pair in self.pairs.values():
             a, b = self.olds[pair.old], self.news[pair.new]
             if _begins(self.old.tree, a) and _begins(self.new.tree, b):
-                found[a.unit] = b.unit
-        return found
+                pairs[a.unit] = b.unit
+        return pairs
 
     def record(self) -> Diff:
         """Return every provision that is not the same in both, in the order of the new version."""
@@ -271,16 +271,18 @@ class Comparison:
         """Return what became of lines of the old version; the first one's words are compared."""
         there = [self.pairs[i].new for i in lines if i in self.pairs]
         a, b = self.olds[lines[0]], self.news[there[0]]
-        parts = [Part.model_validate(one) for one in differences(*self.words(self.pairs[lines[0]]))]
+        parts = [
+            Part.model_validate(part) for part in differences(*self.words(self.pairs[lines[0]]))
+        ]
         whole = "moved" in kinds
         old = a.unit if whole else _narrowest(self.old.tree, a, parts, "removed")
         new = b.unit if whole else _narrowest(self.new.tree, b, parts, "added")
-        said = {"changed", "follows"} & {*kinds}
+        reworded = {"changed", "follows"} & {*kinds}
         return (there[0], 0), Change(
             kinds=kinds,
             old=self.old.place(old, _spans(self.olds, lines)),
             new=self.new.place(new, _spans(self.news, there)),
-            parts=parts if said else [],
+            parts=parts if reworded else [],
         )
 
     def _moved(self) -> Iterator[tuple[int, list[int]]]:
@@ -300,32 +302,34 @@ class Comparison:
 
     @cached_property
     def after(self) -> list[int]:
-        """Behind which line of the new version each old one stood; -1 for none."""
-        found: list[int] = []
+        """The line of the new version after which each old one stood, or -1."""
+        lines: list[int] = []
         last = -1
         for i in range(len(self.olds)):
             pair = self.pairs.get(i)
             last = pair.new if pair and not pair.moved else last
-            found.append(last)
-        return found
+            lines.append(last)
+        return lines
 
     def _stale(self) -> Iterator[Stale]:
-        """Yield references whose words stayed and now name another provision, or none."""
+        """Yield references whose unchanged words now name another provision, or none."""
         if not any({"renumbered", "gone", "moved"} & {*kinds} for kinds in self.kinds):
             return
         for pair in self.pairs.values():
             a, b = self.olds[pair.old], self.news[pair.new]
             old, new = narrowed(a.words), narrowed(b.words)
-            said = {(one.steps, one.last): one for one in find_references(new)}
+            references = {
+                (reference.steps, reference.last): reference for reference in find_references(new)
+            }
             for reference in find_references(old):
-                same = said.pop((reference.steps, reference.last), None)
+                same = references.pop((reference.steps, reference.last), None)
                 if same is None or any(elsewhere(old, reference)[:2]):
                     continue
-                found = self._lost(reference, a.unit, same, b.unit)
-                if found is not None:
+                lost = self._lost(reference, a.unit, same, b.unit)
+                if lost is not None:
                     at = self.new.place(b.unit, [(b.start, b.end)])
                     words = " ".join(new[same.start : same.end].split())
-                    yield Stale(at=at, said=words, meant=found[0], now=found[1])
+                    yield Stale(at=at, said=words, meant=lost[0], now=lost[1])
 
     def _lost(self, old: Reference, a: int, new: Reference, b: int) -> tuple[str, str] | None:
         """Return the labels of a reference's old and new targets, if they differ."""
@@ -348,7 +352,7 @@ def _begins(tree: Tree, piece: Piece) -> bool:
 
 
 def _numbered_above(pieces: Sequence[Piece], piece: Piece) -> int:
-    """Return the nearest line above one that has a number; -1 for none."""
+    """Return the nearest line above a line that has a number, or -1."""
     above = piece.above
     while above >= 0 and not pieces[above].number:
         above = pieces[above].above
@@ -357,22 +361,24 @@ def _numbered_above(pieces: Sequence[Piece], piece: Piece) -> int:
 
 def _behind(number: str, above: str) -> str:
     """Return what a number adds to the one above it: ".1" for 2.1 under 2, or "" if nothing."""
-    own, up = (found[-1] if (found := _NUMBER.findall(one)) else "" for one in (number, above))
+    own, up = (
+        numbers[-1] if (numbers := _NUMBER.findall(text)) else "" for text in (number, above)
+    )
     rest = own.removeprefix(up)
     return rest if up and rest != own and not rest[:1].isalnum() else ""
 
 
 def _without(text: str, references: Iterable[Reference]) -> str:
     """Return a text without the numbers of its references."""
-    found, at = [], 0
-    for one in references:
-        found.append(text[at : one.start])
-        at = one.end
-    return "\0".join([*found, text[at:]])
+    pieces, at = [], 0
+    for reference in references:
+        pieces.append(text[at : reference.start])
+        at = reference.end
+    return "\0".join([*pieces, text[at:]])
 
 
 def _narrowest(tree: Tree, piece: Piece, parts: Iterable[Part], op: str) -> int:
-    """Return the unit that holds all words of a line that are in one version alone."""
+    """Return the unit with all words of a line that are in only one version."""
     spans: list[tuple[int, int]] = []
     at = piece.start
     for part in parts:
@@ -394,14 +400,14 @@ def _grouped(
 ) -> Iterator[tuple[int, list[int]]]:
     """Yield the outermost units all of whose lines are among some, and the other lines by one."""
     among = set(lines)
-    every, held = Counter[int](), Counter[int]()
+    lines_of, changed_of = Counter[int](), Counter[int]()
     for at, piece in enumerate(pieces):
         for unit in _within(tree, piece):
-            every[unit] += 1
-            held[unit] += at in among
+            lines_of[unit] += 1
+            changed_of[unit] += at in among
     groups: dict[int, list[int]] = {}
     for at in lines:
-        whole = [unit for unit in _within(tree, pieces[at]) if every[unit] == held[unit]]
+        whole = [unit for unit in _within(tree, pieces[at]) if lines_of[unit] == changed_of[unit]]
         if whole:
             groups.setdefault(whole[-1], []).append(at)
         else:

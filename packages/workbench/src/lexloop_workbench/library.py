@@ -1,4 +1,4 @@
-"""The workbench as a library: what ``import lexloop`` offers of it."""
+"""The functions of the workbench that ``import lexloop`` offers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -57,7 +57,7 @@ def diff(
         new: The later one.
         corpus: See ``ask``; None if files are named.
         answers: Files of answers as ``lexloop ask --json`` prints them, or such records. Their
-            quotes from changed provisions are reported, too.
+            quotes from changed provisions are reported as well.
         settings: See ``ask``.
 
     Raises:
@@ -65,9 +65,9 @@ def diff(
     """
     comparison = _compared(old, new, corpus, settings)
     cited = [
-        one
-        for given in answers
-        for one in (cited_in(given) if isinstance(given, Mapping) else read_cited(Path(given)))
+        quote
+        for answer in answers
+        for quote in (cited_in(answer) if isinstance(answer, Mapping) else read_cited(Path(answer)))
     ]
     return Report.of(comparison, cited)
 
@@ -89,12 +89,12 @@ def table(
     checklist: str | Path | None = None,
     **settings: Any,
 ) -> list[ShownRow]:
-    """Ask questions of each document; what was asked before is not asked again.
+    """Ask questions of each document. Stored answers are not asked for again.
 
     Args:
         corpus: See ``ask``.
         questions: In words.
-        checklist: The name of one that comes with Lexloop, such as ``nda``, or a file.
+        checklist: The name of a checklist that comes with Lexloop, such as ``nda``, or a file.
         settings: See ``ask``.
 
     Returns:
@@ -105,11 +105,13 @@ def table(
     """
     lists = []
     if checklist is not None:
-        known = isinstance(checklist, str) and checklist in shipped()
-        lists = [shipped_checklist(str(checklist)) if known else read_checklist(Path(checklist))]
-    asked, chosen = checklist_of(questions, *lists), chosen_settings(corpus, settings)
+        is_shipped = isinstance(checklist, str) and checklist in shipped()
+        lists = [
+            shipped_checklist(str(checklist)) if is_shipped else read_checklist(Path(checklist))
+        ]
+    asked_list, chosen = checklist_of(questions, *lists), chosen_settings(corpus, settings)
     with closing(TableStore(local_table(chosen))) as store:
-        filled(store, chosen, asked, resources.connection)
+        filled(store, chosen, asked_list, resources.connection)
         return [*store.rows()]
 
 
@@ -164,7 +166,7 @@ def register(
         document: One document, by its name or the end of it, or None for all.
         kinds: Any of duty, right, prohibition, deadline, sum and penalty; empty for all.
         actor: Words from the actor's name.
-        since: The days of events that periods count from, by their names in the documents.
+        since: The days of events that start periods, by their names in the documents.
         settings: See ``ask``.
 
     Raises:
@@ -178,7 +180,7 @@ def register(
 
 
 def describe(document: str, corpus: str | Path | None = None, **settings: Any) -> Profile:
-    """Return a document's profile, and questions that it was found to answer.
+    """Return a document's profile, with questions that it answers.
 
     Args:
         document: The document's name, or the end of it.
@@ -211,19 +213,19 @@ def search(
             for what it must not contain.
         corpus: See ``ask``.
         documents: Search only these, by name; empty for all.
-        any_form: Whether other forms of a word are found, too.
+        any_form: Whether to find other forms of a word as well.
         first: The number of documents to skip.
         limit: The maximum number of documents.
         passages: The maximum number of passages of each.
-        settings: See ``ask``. The group ``access`` says whose documents, and of which day.
+        settings: See ``ask``. The group ``access`` selects documents and their day.
 
     Raises:
-        LexloopError: Nothing is sought, or a setting or the documents cannot be used.
+        LexloopError: The query is empty, or a setting or the documents cannot be used.
     """
-    asked = Asked.of(words, any_form)
+    query = Asked.of(words, any_form)
     chosen = chosen_settings(corpus, settings)
     view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
-    return find({"": view}, asked, documents=documents, first=first, limit=limit, passages=passages)
+    return find({"": view}, query, documents=documents, first=first, limit=limit, passages=passages)
 
 
 def as_tools(corpus: str | Path, **settings: Any) -> list[BaseTool]:
@@ -249,7 +251,7 @@ def as_tools(corpus: str | Path, **settings: Any) -> list[BaseTool]:
         return search(words, corpus, **settings)
 
     def compare(old: str, new: str) -> Report:
-        """Tell what changed from one version of a document to another; both by their names."""
+        """Compare two versions of a document, both given by name."""
         return diff(old, new, corpus, **settings)
 
     def list_duties(document: str | None = None, actor: str = "") -> Register:
@@ -257,7 +259,7 @@ def as_tools(corpus: str | Path, **settings: Any) -> list[BaseTool]:
         return register(corpus, document=document, actor=actor, **settings)
 
     def profile(document: str) -> Profile:
-        """Tell what a document is: kind, parties, dates, law, outline, terms, good questions."""
+        """Describe a document: kind, parties, dates, law, outline, terms, good questions."""
         return describe(document, corpus, **settings)
 
     def ask_each(questions: list[str]) -> _Rows:
@@ -281,8 +283,8 @@ def _work_tool(name: str, function: Callable[..., BaseModel]) -> BaseTool:
     @wraps(function)
     def call(*args: Any, **named: Any) -> tuple[str, Any]:
         with told_to_an_agent():
-            found = function(*args, **named)
-        return shortened(found.model_dump_json(), _TOOL_CHARS), found.model_dump(mode="json")
+            record = function(*args, **named)
+        return shortened(record.model_dump_json(), _TOOL_CHARS), record.model_dump(mode="json")
 
     return StructuredTool.from_function(
         call,

@@ -1,12 +1,12 @@
-"""Which lines of two versions of a document are the same ones: in order, moved, or changed.
+"""Which lines of two versions of a document are the same: in order, moved, or changed.
 
-Lines, because how a text falls into lines is read off the lines themselves, while one number that
-is inserted may shift how a whole tree is read. The tree says what a line is a part of.
+Lines are compared and not trees, because one inserted number may shift how a whole tree is read.
+The tree says what a line belongs to.
 
-What is equal is matched first, in order, so that the most words are (a heaviest chain of pairs);
-then what is equal elsewhere; then what is alike, between the neighbours that were matched or, where
-it is much alike, anywhere; then headings, by what stands below them. All of it in time nearly
-linear in the length of both.
+Equal lines are matched first, in the order that matches most words (a heaviest chain of pairs).
+Then come equal lines elsewhere; then similar lines between matched neighbours, or anywhere if they
+are very similar; then headings, by the lines below them. The time is nearly linear in the length of
+both.
 """
 
 import difflib
@@ -29,18 +29,18 @@ _MARKS = re.compile(r"(?:[#>*_]|\s)*")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _TABLE = frozenset({"table", "row", "columns"})
 _WINDOW = 8
-"""How far apart, among equal lines, two may stand that are matched."""
+"""Maximum distance of two matched lines among equal lines."""
 _FEWEST_MOVED = 4
 """The fewest words of a line that counts as moved without its neighbours."""
 _ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
-"""The likeness of lines between the same neighbours, of those that have one number there, or
-none and one rank among as many, and of those that stand elsewhere."""
+"""Minimum similarity of lines between the same neighbours; of those with the same number there, or
+with none and the same rank among as many; and of those elsewhere."""
 _MOST_OFTEN, _BEST = 64, 6
-"""In how many lines a word stands that finds one, and how many lines are looked at for each."""
+"""Maximum lines that contain a word used to find lines, and lines compared for each."""
 _WRAPPED = 4
 """One line of so many that goes on in the next tells that a text was wrapped."""
 _ENDS, _FULL = ".:;", 0.75
-"""What ends a paragraph of a wrapped text, on a line that is shorter than most."""
+"""End of a paragraph in wrapped text, on a line that is shorter than most."""
 _FEW = 6
 """Lines between the same neighbours that are all compared with each other."""
 
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
 
     Args:
         opens: Whether it begins a line of the text, or continues the last piece.
-        unit: The index in the tree of the unit that begins in it, or else contains it; -1 for none.
+        unit: The index in the tree of the unit that begins in it, or else contains it, or -1.
         above: The index of the line above it in the tree, or -1.
         number: Its number, as written: ``5.``, ``(a)``, ``Article 5``.
         words: The text after the number, on one line.
@@ -87,13 +87,15 @@ def aligned(old: Source, new: Source) -> tuple[list[Piece], list[Piece], list[Pa
     ``moved`` if it is not in the order of most others.
     """
     signs = _Signs({}, set())
-    each = [(source, *_lines(source, signs)) for source in (old, new)]
+    parsed = [(source, *_lines(source, signs)) for source in (old, new)]
     more: tuple[set[int], set[int]] = (set(), set())
-    first, second = (_pieces(*one, signs, set()) for one in each)
+    first, second = (_pieces(*lines_of, signs, set()) for lines_of in parsed)
     pairs = _matched(first, second)
-    more = _wrapped_otherwise((each[0][1], first), (each[1][1], second), pairs)
+    more = _wrapped_otherwise((parsed[0][1], first), (parsed[1][1], second), pairs)
     if any(more):
-        first, second = (_pieces(*one, signs, at) for one, at in zip(each, more, strict=True))
+        first, second = (
+            _pieces(*lines_of, signs, at) for lines_of, at in zip(parsed, more, strict=True)
+        )
         pairs = _matched(first, second)
     return first, second, pairs
 
@@ -102,11 +104,13 @@ def _wrapped_otherwise(
     old: tuple[str, Sequence[Piece]], new: tuple[str, Sequence[Piece]], pairs: Sequence[Pair]
 ) -> tuple[set[int], set[int]]:
     """Return the offsets in each text at which only the other one breaks a line."""
-    stay = [one for one in pairs if not one.moved and old[1][one.old].key == new[1][one.new].key]
-    olds = [-1, *(one.old for one in stay), len(old[1])]
-    news = [-1, *(one.new for one in stay), len(new[1])]
+    stay = [
+        pair for pair in pairs if not pair.moved and old[1][pair.old].key == new[1][pair.new].key
+    ]
+    olds = [-1, *(pair.old for pair in stay), len(old[1])]
+    news = [-1, *(pair.new for pair in stay), len(new[1])]
     here = {(gap, gap) for gap in range(len(olds) - 1)}
-    moved = ((bisect_left(olds, one.old), bisect_left(news, one.new)) for one in pairs)
+    moved = ((bisect_left(olds, pair.old), bisect_left(news, pair.new)) for pair in pairs)
     cuts: tuple[set[int], set[int]] = (set(), set())
     for gap, there in here | {(gap - 1, other - 1) for gap, other in moved if gap != other}:
         lines = old[1][olds[gap] + 1 : olds[gap + 1]], new[1][news[there] + 1 : news[there + 1]]
@@ -123,9 +127,9 @@ _Token = tuple[str, int, bool]
 
 def _tokens(text: str, lines: Sequence[Piece]) -> list[_Token]:
     return [
-        (found[0], found.start(), not number)
+        (match[0], match.start(), not number)
         for line in lines
-        for number, found in enumerate(WORD_OR_SIGN.finditer(text, line.start, line.end))
+        for number, match in enumerate(WORD_OR_SIGN.finditer(text, line.start, line.end))
     ]
 
 
@@ -156,11 +160,11 @@ def _whole(side: Sequence[_Token], first: int, end: int) -> bool:
 
 
 class _Signs(NamedTuple):
-    """What the trees say of lines, by their texts, so that it holds for equal lines of both.
+    """Facts of the trees about lines, by their text, so that equal lines share them.
 
     Args:
         cuts: Where numbered units begin within a line.
-        counted: What stands behind a bare number in front of a line: "5 Offences".
+        counted: The text after a bare number at the start of a line, as in "5 Offences".
     """
 
     cuts: dict[str, set[int]]
@@ -168,7 +172,7 @@ class _Signs(NamedTuple):
 
 
 def _lines(source: Source, signs: _Signs) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text, the spans of its lines, and note what the tree says of them."""
+    """Return a text and the spans of its lines, and note the tree's facts about them."""
     text = narrowed(source.text)
     spans = _spans(text, bool(source.pages))
     starts = [start for start, _ in spans]
@@ -189,9 +193,9 @@ def _spans(text: str, paged: bool) -> list[tuple[int, int]]:
     """Return the lines of a text; of one that was wrapped, its paragraphs."""
     lines = logical_lines(text, {}, paged)
     physical = [
-        (line.start + found.start(), line.start + found.end())
+        (line.start + match.start(), line.start + match.end())
         for line in lines
-        for found in _LINE.finditer(text[line.start : line.end])
+        for match in _LINE.finditer(text[line.start : line.end])
     ]
     if _WRAPPED * (len(physical) - len(lines)) <= len(lines):
         return physical
@@ -209,7 +213,7 @@ def _spans(text: str, paged: bool) -> list[tuple[int, int]]:
 
 
 def _goes_on(text: str, before: int, start: int, end: int) -> bool:
-    """Return whether a line stands directly below another, and opens with no number."""
+    """Return whether a line is directly below another and does not begin with a number."""
     return text.count("\n", before, start) == 1 and not _numbered(text[start:end], ())
 
 
@@ -225,7 +229,7 @@ def _pieces(
     tree = source.tree
     starts = [unit.start for unit in tree.units]
     heads: dict[int, int] = {}
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for span in spans:
         inside = {span[0] + cut for cut in signs.cuts.get(text[slice(*span)], ())}
         inside.update(ordered[bisect_right(ordered, span[0]) : bisect_left(ordered, span[1])])
@@ -239,13 +243,13 @@ def _pieces(
             if first == last and unit >= 0:
                 within.insert(0, unit)
             above = next((heads[up] for up in within if up in heads), -1)
-            heads.update(dict.fromkeys(range(first, last), len(found)))
+            heads.update(dict.fromkeys(range(first, last), len(pieces)))
             table = unit >= 0 and tree.units[unit].kind in _TABLE
             at = start if table else start + _numbered(text[start:end], signs.counted)
             number = text[start + _marks(text[start:end]) : at].strip()
             words = " ".join(source.text[at:end].split())
-            found.append(Piece(start, end, start == span[0], unit, above, number, words))
-    return found
+            pieces.append(Piece(start, end, start == span[0], unit, above, number, words))
+    return pieces
 
 
 def _numbered(line: str, counted: Container[str]) -> int:
@@ -266,19 +270,19 @@ def _marks(line: str) -> int:
 
 def _matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
     pairs = _chain((*pair, _weight(old, new, *pair)) for pair in _equal(old, new))
-    found = _Matches(old, new, pairs)
-    found.add_equal_elsewhere()
-    found.add_alike()
-    found.add_above(elsewhere=False)
-    found.add_alike()  # what was matched meanwhile has neighbours and numbers below it
-    found.add_alike_elsewhere()
-    found.add_beside()
-    found.add_above()
-    return _in_order(old, found.there)
+    matches = _Matches(old, new, pairs)
+    matches.add_equal_elsewhere()
+    matches.add_alike()
+    matches.add_above(elsewhere=False)
+    matches.add_alike()  # lines matched meanwhile give neighbours and numbers below them
+    matches.add_alike_elsewhere()
+    matches.add_beside()
+    matches.add_above()
+    return _in_order(old, matches.there)
 
 
 def _weight(old: Sequence[Piece], new: Sequence[Piece], i: int, j: int) -> float:
-    """Return how much speaks for two equal lines: their words, number and what they lie below."""
+    """Return the weight of two equal lines, by their words, number and parents."""
     above = old[i].above, new[j].above
     same = min(above) >= 0 and old[above[0]].key == new[above[1]].key
     return 1 + len(old[i].words.split()) + (old[i].number == new[j].number) / 2 + same / 2
@@ -290,19 +294,19 @@ def _equal(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
     for j, piece in enumerate(new):
         places.setdefault(piece.key, []).append(j)
     ranks: Counter[str] = Counter()
-    found: list[tuple[int, int]] = []
+    equal: list[tuple[int, int]] = []
     for i, piece in enumerate(old):
         key = piece.key
         if there := places.get(key, ()) if key else ():
             rank = ranks[key]
             ranks[key] += 1
             near = there[max(0, rank - _WINDOW) : rank + _WINDOW + 1]
-            found += [(i, j) for j in near]
-    return found
+            equal += [(i, j) for j in near]
+    return equal
 
 
 def _chain(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int]]:
-    """Return the heaviest of all sequences of pairs in which both places rise."""
+    """Return the heaviest sequence of pairs in which both places increase."""
     ordered = sorted(pairs, key=lambda pair: (pair[0], -pair[1]))
     size = max((j for _, j, _ in ordered), default=0) + 2
     best: list[tuple[float, int]] = [(0.0, -1)] * size  # a Fenwick tree of the heaviest so far
@@ -313,24 +317,24 @@ def _chain(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int]]:
             heaviest = max(heaviest, best[at])
             at -= at & -at
         before.append(heaviest[1])
-        mine, at = (heaviest[0] + weight, number), j + 1
+        entry, at = (heaviest[0] + weight, number), j + 1
         while at < size:
-            best[at] = max(best[at], mine)
+            best[at] = max(best[at], entry)
             at += at & -at
     last, at = (0.0, -1), size - 1
     while at > 0:
         last = max(last, best[at])
         at -= at & -at
-    found: list[tuple[int, int]] = []
+    chain: list[tuple[int, int]] = []
     number = last[1]
     while number >= 0:
-        found.append(ordered[number][:2])
+        chain.append(ordered[number][:2])
         number = before[number]
-    return found[::-1]
+    return chain[::-1]
 
 
 def _in_order(old: Sequence[Piece], there: dict[int, int]) -> list[Pair]:
-    """Tell which lines were moved: as few as can be, and of as many the shorter ones."""
+    """Mark moved lines: as few as possible, and the shorter ones if there is a choice."""
     weighed = ((i, j, 1 + len(old[i].words) / 10_000) for i, j in there.items())
     stays = set(_chain(weighed))
     return [Pair(i, j, (i, j) not in stays) for i, j in sorted(there.items())]
@@ -358,7 +362,7 @@ class _Matches:
         return left, [j for j in range(len(self.new)) if j not in self.back]
 
     def add_equal_elsewhere(self) -> None:
-        """Match lines that are equal and stand elsewhere; short ones may be so by chance."""
+        """Match equal lines elsewhere, except short ones, which may be equal by chance."""
         olds, news = self._left()
         places: dict[str, list[int]] = {}
         for j in reversed(news):
@@ -371,13 +375,13 @@ class _Matches:
                 self._add(i, there.pop())
 
     def add_alike(self) -> None:
-        """Match lines that are alike between the same neighbours, in order."""
+        """Match similar lines between the same neighbours, in order."""
         scored = self._scored()
         gaps = [
             self._gaps(left, edges)
             for left, edges in zip(self._left(), (self._olds, self._news), strict=True)
         ]
-        here = []
+        candidates = []
         for likeness, i, j in scored:
             (gap, rank, many), there = gaps[0][i], gaps[1][j]
             number = self.old[i].number
@@ -385,12 +389,12 @@ class _Matches:
             fewest = _NUMBERED if same and self._same_above(i, j) else _ALIKE
             if likeness >= fewest and gap == there[0]:
                 words = min(len(piece.words.split()) for piece in (self.old[i], self.new[j]))
-                here.append((i, j, likeness**3 * (1 + words)))
-        for i, j in _chain(here):
+                candidates.append((i, j, likeness**3 * (1 + words)))
+        for i, j in _chain(candidates):
             self._add(i, j)
 
     def add_alike_elsewhere(self) -> None:
-        """Match lines that are much alike and stand elsewhere."""
+        """Match very similar lines elsewhere."""
         for likeness, i, j in sorted(self._scored(), reverse=True):
             if likeness >= _MUCH_ALIKE and len(self.old[i].words.split()) >= _FEWEST_MOVED:
                 self._add(i, j)
@@ -398,12 +402,12 @@ class _Matches:
     @staticmethod
     def _gaps(left: Sequence[int], edges: Sequence[int]) -> dict[int, tuple[int, int, int]]:
         """Return of each line left its neighbours, its rank between them, and how many are."""
-        found: dict[int, list[int]] = {}
+        by_gap: dict[int, list[int]] = {}
         for at in left:
-            found.setdefault(bisect_left(edges, at), []).append(at)
+            by_gap.setdefault(bisect_left(edges, at), []).append(at)
         return {
             at: (gap, rank, len(lines))
-            for gap, lines in found.items()
+            for gap, lines in by_gap.items()
             for rank, at in enumerate(lines)
         }
 
@@ -412,7 +416,7 @@ class _Matches:
         return above == (-1, -1) or self.there.get(above[0], -2) == above[1]
 
     def _scored(self) -> list[tuple[float, int, int]]:
-        """Return pairs of lines that are left and share words, with how alike they are."""
+        """Return pairs of unmatched lines that share words, with their similarity."""
         olds, news = self._left()
         bags = {j: _bag(self.new[j].words) for j in news}
         holding: dict[str, list[int]] = {}
@@ -421,7 +425,7 @@ class _Matches:
             between.setdefault(bisect_left(self._news, j), []).append(j)
             for token in bag:
                 holding.setdefault(token, []).append(j)
-        found: list[tuple[float, int, int]] = []
+        scored: list[tuple[float, int, int]] = []
         for i in olds:
             bag = _bag(self.old[i].words)
             shared: Counter[int] = Counter()
@@ -433,8 +437,8 @@ class _Matches:
             beside = near if len(near) <= _FEW else ()
             for j in {*(j for j, _ in shared.most_common(_BEST)), *beside}:
                 if likeness := _likeness(bag, bags[j]):
-                    found.append((likeness, i, j))
-        return found
+                    scored.append((likeness, i, j))
+        return scored
 
     def add_beside(self) -> None:
         """Match equal lines that are left directly before or behind matched ones."""

@@ -1,7 +1,7 @@
-"""What a new document says it is: kind, parties, dates, law, outline, terms, and what to ask of it.
+"""A new document's own description: kind, parties, dates, law, outline, terms, and questions.
 
-All of it is read off the document's tree and text, and each item has its place. The few words that
-it goes by are those in which agreements and laws open and close.
+All of it is read from the document's tree and text, and each item has its place. The rules use the
+few words with which agreements and laws open and close.
 """
 
 import re
@@ -28,7 +28,7 @@ _ODD = re.compile(
 QUESTIONS = 5
 _MOST_ASKED, _MOST_LISTED = 25, 200
 _OPENING = 8_000
-"""Characters in which an agreement names itself, its parties and its day."""
+"""Characters at the start in which an agreement names itself, its parties and its day."""
 _KINDS = (
     r"agreement|contract|lease|licen[cs]e|deed|amendment|addendum|memorandum|terms|policy|notice"
     r"|act|law|regulation|directive|decision|rules?|code|constitution|statute|ordinance|treaty"
@@ -78,7 +78,7 @@ _PART = re.compile(
 
 
 class Item(BaseModel):
-    """Something that a document says of itself, and where."""
+    """Something that a document says about itself, and where."""
 
     said: str
     section: str
@@ -90,7 +90,7 @@ class Item(BaseModel):
 
 
 class Party(Item):
-    """A party, and what the document calls it."""
+    """A party, and the document's name for it."""
 
     role: str
 
@@ -114,7 +114,7 @@ class Part(BaseModel):
 
 
 class Profile(BaseModel):
-    """What a document says that it is.
+    """A document's own description.
 
     Args:
         kind: The head noun of its title, or empty if there is none.
@@ -146,22 +146,22 @@ def profile(
     answers: Callable[[str], bool] | None = None,
     most: int = QUESTIONS,
 ) -> Profile:
-    """Return what a document says that it is.
+    """Return a document's own description.
 
     Args:
         source: The document.
-        title: As its metadata or text give it.
-        answers: Whether a question is answered from the document, with every check passed; what is
-            not is not offered. None offers the first questions untried.
-        most: The most questions.
+        title: The title from its metadata or text.
+        answers: Returns whether the document answers a question, with every check passed. Other
+            questions are not offered. None offers the first questions untried.
+        most: The maximum number of questions.
     """
     reader = _Reader(source)
     entries = [*entries_of(source, title)]
-    kind, named = reader.kind(title)
+    kind, own_name = reader.kind(title)
     parties = reader.parties()
-    made = Profile(
+    result = Profile(
         document=source.name,
-        title=named or title,
+        title=own_name or title,
         kind=kind,
         parties=parties,
         signed=reader.dated(_MADE, reader.opening),
@@ -176,22 +176,26 @@ def profile(
         refers_to=reader.refers_to(title),
         questions=[],
     )
-    asked = islice(_questions(made, entries, reader), _MOST_ASKED)
-    made.questions = [*islice((q for q in asked if answers is None or answers(q.said)), most)]
-    return made
+    candidates = islice(_questions(result, entries, reader), _MOST_ASKED)
+    result.questions = [
+        *islice((item for item in candidates if answers is None or answers(item.said)), most)
+    ]
+    return result
 
 
 class _Reader:
-    """Reads what is to be known off one document."""
+    """Reads the facts of one document."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.text = narrowed(source.text)
-        self.statements = [one for one in statements(source.tree, self.text) if not one.points]
+        self.statements = [
+            statement for statement in statements(source.tree, self.text) if not statement.points
+        ]
         self.opening = self.text[:_OPENING]
 
     def item(self, said: str, start: int, end: int) -> Item:
-        """Return what is said at a span."""
+        """Return the item at a span."""
         tree = self.source.tree
         place = tree.at(start)
         return Item(
@@ -205,73 +209,81 @@ class _Reader:
 
     def kind(self, title: str) -> tuple[str, str]:
         """Return kind and title: of the title, or of how the document calls itself."""
-        found = _KIND.findall(re.split(r"\b(?:of|for|on|between|by and)\b", title, flags=re.I)[0])
-        if found and len(title.split()) > 1:
-            return found[-1].lower(), ""
-        named = _NAMES_ITSELF.search(self.opening)
-        if named:
-            said = " ".join(named["said"].split())
-            return _KIND.findall(said)[-1].lower(), said
-        found = _KIND.findall(title)
-        return (found[0].lower() if found else ""), ""
+        nouns = _KIND.findall(re.split(r"\b(?:of|for|on|between|by and)\b", title, flags=re.I)[0])
+        if nouns and len(title.split()) > 1:
+            return nouns[-1].lower(), ""
+        match = _NAMES_ITSELF.search(self.opening)
+        if match:
+            own_name = " ".join(match["said"].split())
+            return _KIND.findall(own_name)[-1].lower(), own_name
+        nouns = _KIND.findall(title)
+        return (nouns[0].lower() if nouns else ""), ""
 
     def parties(self) -> list[Party]:
         """Return the parties that the opening of an agreement names."""
-        found = parties_of(self.source.text)
-        items = (self.item(one.name, one.start, one.end) for one in found)
+        parties = parties_of(self.source.text)
+        items = (self.item(party.name, party.start, party.end) for party in parties)
         return [
-            Party(role=one.role, **item.model_dump())
-            for one, item in zip(found, items, strict=True)
+            Party(role=party.role, **item.model_dump())
+            for party, item in zip(parties, items, strict=True)
         ]
 
     def dated(self, pattern: re.Pattern[str], text: str) -> list[Dated]:
         """Return the first day that a pattern finds."""
         for match in pattern.finditer(text):
-            said = next(filter(None, match.groupdict().values()))
-            day = first_day(" ".join(said.split()))
+            text_of_day = next(filter(None, match.groupdict().values()))
+            day = first_day(" ".join(text_of_day.split()))
             if day:
-                item = self.item(said, *match.span())
+                item = self.item(text_of_day, *match.span())
                 return [Dated(day=day, **item.model_dump())]
         return []
 
     def term(self) -> list[Dated]:
         """Return the statement that says when an agreement ends; one under such a heading first."""
-        found: list[tuple[bool, Statement]] = []
-        for one in self.statements:
-            if _LASTS.search(one.own):
+        candidates: list[tuple[bool, Statement]] = []
+        for statement in self.statements:
+            if _LASTS.search(statement.own):
                 headed = re.search(
-                    r"\b(?:term|duration|expiration)\b(?! of employ)", self._heading(one), re.I
+                    r"\b(?:term|duration|expiration)\b(?! of employ)",
+                    self._heading(statement),
+                    re.I,
                 )
-                found.append((headed is None, one))
-        found.sort(key=lambda pair: pair[0])
-        made = []
-        for _, one in found[:1]:
-            time = self._lasts(one)
-            item = self.item(time or one.own, one.start, one.end)
-            made.append(Dated(day=first_day(one.own), **item.model_dump()))
-        return made
+                candidates.append((headed is None, statement))
+        candidates.sort(key=lambda pair: pair[0])
+        dates = []
+        for _, statement in candidates[:1]:
+            time = self._lasts(statement)
+            item = self.item(time or statement.own, statement.start, statement.end)
+            dates.append(Dated(day=first_day(statement.own), **item.model_dump()))
+        return dates
 
-    def _lasts(self, one: Statement) -> str:
+    def _lasts(self, statement: Statement) -> str:
         """Return the day or the period that a statement names, or empty if it names none."""
         times = (
-            t.text for t in timings(one.own) if t.amount or t.day or t.text.startswith("until")
+            timing.text
+            for timing in timings(statement.own)
+            if timing.amount or timing.day or timing.text.startswith("until")
         )
-        return next(times, one.own if first_day(one.own) else "")
+        return next(times, statement.own if first_day(statement.own) else "")
 
-    def _heading(self, one: Statement) -> str:
+    def _heading(self, statement: Statement) -> str:
         tree = self.source.tree
-        place = tree.at(one.start)
+        place = tree.at(statement.start)
         return " ".join(tree.units[p].heading for p in (place, *tree.above(place)) if p >= 0)
 
     def governing_law(self) -> list[Item]:
         """Return whose law governs."""
-        found = [one for one in self.statements if _LAW.search(one.own)]
-        found.sort(key=lambda one: not re.search(r"\blaw\b", self._heading(one), re.IGNORECASE))
-        for one in found:
-            law = re.search(r"\blaw\b", self._heading(one), re.IGNORECASE)
-            if (law or _ITSELF.search(one.own)) and (place := _OF_PLACE.search(one.own)):
-                said = (place["place"] or place["adjective"]).rstrip(". ")
-                return [self.item(said, one.start, one.end)]
+        candidates = [statement for statement in self.statements if _LAW.search(statement.own)]
+        candidates.sort(
+            key=lambda statement: not re.search(r"\blaw\b", self._heading(statement), re.IGNORECASE)
+        )
+        for statement in candidates:
+            law = re.search(r"\blaw\b", self._heading(statement), re.IGNORECASE)
+            if (law or _ITSELF.search(statement.own)) and (
+                place := _OF_PLACE.search(statement.own)
+            ):
+                place_name = (place["place"] or place["adjective"]).rstrip(". ")
+                return [self.item(place_name, statement.start, statement.end)]
         return []
 
     def outline(self) -> list[Part]:
@@ -284,61 +296,63 @@ class _Reader:
 
     def terms(self, parties: Sequence[Party]) -> list[Item]:
         """Return the terms that the document defines, each once, but what parties are called."""
-        found: dict[str, Item] = {}
+        terms: dict[str, Item] = {}
         for unit in self.source.tree.units:
             if unit.kind == "definition" and unit.heading:
-                found.setdefault(
+                terms.setdefault(
                     unit.heading.lower(), self.item(unit.heading, unit.start, unit.end)
                 )
         for match in _TERM.finditer(self.text):
-            said = (match["inside"] or match["meant"]).strip(" ,.")
-            found.setdefault(said.lower(), self.item(said, *match.span()))
+            term = (match["inside"] or match["meant"]).strip(" ,.")
+            terms.setdefault(term.lower(), self.item(term, *match.span()))
         roles = {party.role.lower() for party in parties} | {"agreement"}
-        kept = (item for said, item in found.items() if said not in roles)
-        return sorted(kept, key=lambda item: item.start)
+        own_terms = (item for term, item in terms.items() if term not in roles)
+        return sorted(own_terms, key=lambda item: item.start)
 
     def refers_to(self, title: str) -> list[Item]:
         """Return the other acts, and the exhibits, that the document refers to, each once."""
-        tree, found = self.source.tree, dict[str, Item]()
+        tree, items = self.source.tree, dict[str, Item]()
         references = References(tree, self.text, title)
-        for one in self.statements:
-            own = self.text[one.start : one.end]
-            named = [
-                (t.name, t.start, t.end)
-                for t in references.of(own, tree.at(one.start))
-                if not t.own
+        for statement in self.statements:
+            own = self.text[statement.start : statement.end]
+            mentions = [
+                (mention.name, mention.start, mention.end)
+                for mention in references.of(own, tree.at(statement.start))
+                if not mention.own
             ]
-            named += [(m.group(), *m.span()) for m in _PART.finditer(own)]
-            for name, start, end in named:
-                found.setdefault(name.lower(), self.item(name, one.start + start, one.start + end))
-        return [*found.values()][:_MOST_LISTED]
+            mentions += [(m.group(), *m.span()) for m in _PART.finditer(own)]
+            for name, start, end in mentions:
+                items.setdefault(
+                    name.lower(), self.item(name, statement.start + start, statement.start + end)
+                )
+        return [*items.values()][:_MOST_LISTED]
 
 
-def _questions(made: Profile, entries: Sequence[Entry], reader: _Reader) -> Iterator[Item]:
+def _questions(result: Profile, entries: Sequence[Entry], reader: _Reader) -> Iterator[Item]:
     """Yield questions that the text should answer, of each sort in turn."""
-    what = made.kind or "document"
+    what = result.kind or "document"
     law = [
         item.model_copy(update={"said": f"Which law governs this {what}?"})
-        for item in made.governing_law[:1]
+        for item in result.governing_law[:1]
     ]
     ends = [
-        item.model_copy(update={"said": f"When does this {what} end?"}) for item in made.term[:1]
+        item.model_copy(update={"said": f"When does this {what} end?"}) for item in result.term[:1]
     ]
     sorts: list[Iterable[Item]] = [
         law,
         ends,
         _of_entries(entries, "deadline"),
-        _of_terms(made.terms),
+        _of_terms(result.terms),
         _of_headings(reader),
         _of_entries(entries, "prohibition"),
         _of_entries(entries, "right"),
         _of_entries(entries, "duty"),
     ]
-    seen = set()
+    asked = set()
     for row in chain(zip_longest(*sorts), zip(_of_provisions(reader))):
         for item in row:
-            if item is not None and item.said.lower() not in seen:
-                seen.add(item.said.lower())
+            if item is not None and item.said.lower() not in asked:
+                asked.add(item.said.lower())
                 yield Item(**{name: getattr(item, name) for name in Item.model_fields})
 
 
@@ -361,36 +375,36 @@ def _of_provisions(reader: _Reader) -> Iterator[Item]:
 
 
 def _of_entries(entries: Sequence[Entry], kind: str) -> Iterator[Item]:
-    for one in entries:
-        asked = _asked(one, kind)
-        if asked:
-            held = one.model_dump(include={"section", "page", "at", "start", "end", "quote"})
-            yield Item(said=asked, **held)
+    for entry in entries:
+        question = _asked(entry, kind)
+        if question:
+            place = entry.model_dump(include={"section", "page", "at", "start", "end", "quote"})
+            yield Item(said=question, **place)
 
 
-def _asked(one: Entry, kind: str) -> str:
+def _asked(entry: Entry, kind: str) -> str:
     """Return the question that an entry answers, or empty if there is no short one."""
-    words = one.what.removesuffix(one.when).strip(" ,")
+    words = entry.what.removesuffix(entry.when).strip(" ,")
     if re.match(r"\w+ing\b", words):
         return ""
     words = words[:1].lower() + words[1:] if words[1:2].islower() else words
     if (
-        kind not in one.kinds
-        or not one.who
-        or _ODD.search(f"{one.who}: {words}")
-        or (one.when in words and one.when)
+        kind not in entry.kinds
+        or not entry.who
+        or _ODD.search(f"{entry.who}: {words}")
+        or (entry.when in words and entry.when)
         or len(words.split()) > 14
     ):
         return ""
     who = (
-        one.who[:1].lower() + one.who[1:]
-        if re.match(r"(?:The|An?|Each|Any|Every)\b", one.who)
-        else one.who
+        entry.who[:1].lower() + entry.who[1:]
+        if re.match(r"(?:The|An?|Each|Any|Every)\b", entry.who)
+        else entry.who
     )
     if len(who.split()) > 8 or re.search(r"[,:;]", words) or re.fullmatch("you|it|we", who, re.I):
         return ""
-    if "duty" in one.kinds:
+    if "duty" in entry.kinds:
         return f"{'By when must' if kind == 'deadline' else 'Must'} {who} {words}?"
-    if kind == "deadline" or f"entitled to {words[:20]}" in one.quote:
+    if kind == "deadline" or f"entitled to {words[:20]}" in entry.quote:
         return ""
     return f"May {who} {words}?"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _CITED = 3
 """The number of first citations that questions are made from."""
 _LONGEST, _AROUND = 80, 50
-"""Characters of a heading that is asked for, and relations of a provision that are looked at."""
+"""Maximum characters of a heading to ask about, and of relations to look at."""
 _EMPTY = frozenset({"definitions", "reserved", "introduction", "general"})
 """Headings that tell too little to be asked for."""
 _PUNISHING = re.compile(
@@ -27,23 +27,25 @@ _PUNISHING = re.compile(
 def next_questions(
     view: "View", question: str, citations: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield questions that go on from an answer, the likeliest kinds first.
+    """Yield follow-up questions to an answer, the most likely kinds first.
 
-    They ask for a defined term that a source uses, what is excepted from it, what its document
-    says of a breach, and what stands next to it; what was asked already is not asked again.
+    They ask for a defined term that a source uses, for exceptions to it, what its document says
+    about a breach, and about the provisions next to it. Earlier questions are not repeated.
 
     Args:
         view: The documents of the answer's collection.
-        question: As it was asked.
-        citations: Of the answer; each with its document, section and offsets.
+        question: The question that was asked.
+        citations: The answer's citations, each with its document, section and offsets.
     """
     known = folded(question).casefold()
-    first = [one for one in citations[:_CITED] if _stands(view, one)]
+    first = [citation for citation in citations[:_CITED] if _stands(view, citation)]
     kinds = [
-        [asked for one in first for asked in kind(view, one)]
+        [follow_up for citation in first for follow_up in kind(view, citation)]
         for kind in (_terms, _exceptions, _sanctions, _neighbours)
     ]
-    fresh = (said for topic, said in _in_turn(kinds) if folded(topic).casefold() not in known)
+    fresh = (
+        follow_up for topic, follow_up in _in_turn(kinds) if folded(topic).casefold() not in known
+    )
     yield from dict.fromkeys(fresh)
 
 
@@ -53,7 +55,7 @@ def _stands(view: "View", cited: Mapping[str, Any]) -> bool:
 
 
 _Asked = tuple[str, str]
-"""What a question is about, and the question."""
+"""A topic, and the question about it."""
 
 
 def _in_turn(lists: "Iterable[Iterable[_Asked]]") -> "Iterator[_Asked]":
@@ -114,10 +116,10 @@ def _provision(tree: "Tree", place: int) -> "Unit":
 
 def is_asked(unit: "Unit") -> bool:
     """Return whether a provision has a heading that says what it is about."""
-    told = unit.kind == "provision" and 0 < len(unit.heading) <= _LONGEST
-    # what stands at the very beginning is the title
+    has_topic = unit.kind == "provision" and 0 < len(unit.heading) <= _LONGEST
+    # the text at the very beginning is the title
     own = unit.start > 0 if unit.heading == unit.label else bool(unit.number)
-    return told and own and unit.heading.casefold().strip(" .") not in _EMPTY
+    return has_topic and own and unit.heading.casefold().strip(" .") not in _EMPTY
 
 
 def _meaning(term: str) -> str:
@@ -125,10 +127,10 @@ def _meaning(term: str) -> str:
 
 
 def about(unit: "Unit") -> _Asked:
-    """Return what a provision is about, by its heading, and the question for what it says."""
+    """Return the topic of a provision, by its heading, and the question about it."""
     heading = " ".join(unit.heading.split()).rstrip(".")
     heading = heading.capitalize() if heading.isupper() else heading
     if heading.endswith("?"):
         return unit.label, heading
-    where = "is said" if unit.heading == unit.label else f"does {unit.label} say"
-    return unit.label, f"What {where} about “{heading}”?"
+    phrase = "is said" if unit.heading == unit.label else f"does {unit.label} say"
+    return unit.label, f"What {phrase} about “{heading}”?"

@@ -83,8 +83,8 @@ class Register(BaseModel):
     """What documents oblige, allow and forbid, in reading order.
 
     Args:
-        documents: Those that were read.
-        unread: Those whose language is not read.
+        documents: The documents that were read.
+        unread: The documents in languages that cannot be read.
     """
 
     documents: list[str]
@@ -93,13 +93,12 @@ class Register(BaseModel):
 
 
 class Wanted(NamedTuple):
-    """Which entries are wanted; empty means all.
+    """A selection of entries. Empty fields select all.
 
     Args:
-        kinds: Any of them.
-        actor: Words that who acts is named with.
-        events: The day of events, by their ``event_key``; they count more than what a document
-            says.
+        kinds: The kinds of entries.
+        actor: Words from the name of who acts.
+        events: The days of events, by their ``event_key``. They override the document's own days.
     """
 
     kinds: frozenset[Kind] = frozenset()
@@ -113,18 +112,20 @@ class Wanted(NamedTuple):
         Raises:
             InputError: A kind is unknown, or an event is not in this form.
         """
-        for one in kinds:
-            if one not in KINDS:
-                raise InputError(f"There is no kind {one!r}.", f"Use {', '.join(KINDS)}.")
+        for kind in kinds:
+            if kind not in KINDS:
+                raise InputError(f"There is no kind {kind!r}.", f"Use {', '.join(KINDS)}.")
         events: dict[str, date] = {}
-        for one in since:
-            name, _, day = one.rpartition("=")
+        for assignment in since:
+            name, _, day = assignment.rpartition("=")
             try:
                 events[event_key(name)] = date.fromisoformat(day.strip())
             except ValueError as error:
-                raise InputError(f"{one!r} gives no day.", "Write EVENT=YYYY-MM-DD.") from error
+                raise InputError(
+                    f"{assignment!r} gives no day.", "Write EVENT=YYYY-MM-DD."
+                ) from error
             if not event_key(name):
-                raise InputError(f"{one!r} names no event.", "Write EVENT=YYYY-MM-DD.")
+                raise InputError(f"{assignment!r} names no event.", "Write EVENT=YYYY-MM-DD.")
         return cls(frozenset(kind for kind in KINDS if kind in kinds), actor, events)
 
 
@@ -139,33 +140,33 @@ def register(
     """Return the register of documents.
 
     Args:
-        view: What the asker may see.
-        documents: Names of documents, or ends of them; empty for all.
-        wanted: Which entries.
-        most: The most documents to read, where somebody waits; None for any number.
+        view: The view of the person who asks.
+        documents: Names of documents, or ends of them. Empty for all.
+        wanted: The entries to select.
+        most: The maximum number of documents to read while somebody waits. None for any number.
 
     Raises:
-        InputError: No document or several are meant by a name, or there are too many.
+        InputError: A name matches no document or several, or there are too many.
     """
-    names = [named_document(view.documents, said) for said in documents] or view.documents
+    names = [named_document(view.documents, name) for name in documents] or view.documents
     if most is not None and len(names) > most:
         raise InputError(f"{len(names)} documents are too many at once.", f"Name up to {most}.")
-    made = Register(documents=[], unread=[], entries=[])
+    result = Register(documents=[], unread=[], entries=[])
     for name in names:
         give_way()
         source = Source.of(view, name)
         if languages_of([source.text])[:1] != ["English"]:
-            made.unread.append(name)
+            result.unread.append(name)
             continue
-        made.documents.append(name)
+        result.documents.append(name)
         entries = entries_of(source, view.titles.get(name, ""), wanted.events)
-        made.entries += [one for one in entries if _is_wanted(one, wanted)]
-    return made
+        result.entries += [entry for entry in entries if _is_wanted(entry, wanted)]
+    return result
 
 
-def _is_wanted(entry: Entry, wanted: Wanted) -> bool:
-    actor = folded(wanted.actor).casefold()
-    return (not wanted.kinds or bool(wanted.kinds.intersection(entry.kinds))) and (
+def _is_wanted(entry: Entry, selection: Wanted) -> bool:
+    actor = folded(selection.actor).casefold()
+    return (not selection.kinds or bool(selection.kinds.intersection(entry.kinds))) and (
         actor in folded(entry.who).casefold()
     )
 
@@ -177,35 +178,35 @@ def entries_of(
     text = narrowed(source.text)
     actors = Actors(text)
     days = {**events_in(text), **events}
-    for said in _sentences(source.tree, text, actors):
-        found = [*clauses(said.sentence, actors)] or _stated(said.sentence, actors)
-        for clause in found:
-            own = said if clause is found[-1] else said._replace(points=())
-            read = _read(own, clause, days)
-            limits = limits_of(said.start, said.end, source.tree, source.text)
-            read["unless"] += [limit.own for limit in limits]
+    for sentence in _sentences(source.tree, text, actors):
+        binding = [*clauses(sentence.sentence, actors)] or _stated(sentence.sentence, actors)
+        for clause in binding:
+            own = sentence if clause is binding[-1] else sentence._replace(points=())
+            fields = _read(own, clause, days)
+            limits = limits_of(sentence.start, sentence.end, source.tree, source.text)
+            fields["unless"] += [limit.own for limit in limits]
             yield Entry(
                 document=source.name,
                 title=title,
-                section=said.label,
-                **source.where(said.start, said.end),
-                start=said.start,
-                end=said.end,
-                quote=source.text[said.start : said.end].strip(),
-                **read,
+                section=sentence.label,
+                **source.where(sentence.start, sentence.end),
+                start=sentence.start,
+                end=sentence.end,
+                quote=source.text[sentence.start : sentence.end].strip(),
+                **fields,
             )
 
 
 def events_in(text: str) -> dict[str, date]:
     """Return the day of each event that a text gives a name and a date: “Effective Date”."""
-    found: dict[str, date] = {}
+    days: dict[str, date] = {}
     flat = " ".join(text.split())
     for pattern in (_DATED, _MEANT):
         for match in pattern.finditer(flat):
             day = first_day(match["date"])
             if day is not None:
-                found.setdefault(event_key(match["name"]), day)
-    return found
+                days.setdefault(event_key(match["name"]), day)
+    return days
 
 
 class _Said(NamedTuple):
@@ -218,23 +219,23 @@ class _Said(NamedTuple):
     label: str
 
 
-def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, Any]:
-    """Return what a clause says, as fields of an entry."""
+def _read(sentence: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, Any]:
+    """Return the fields of an entry for a clause."""
     what, unless = clause.what, [*clause.unless]
-    if said.points:
-        joined = "; ".join(point.rstrip(" ;,.") for point in said.points)
+    if sentence.points:
+        joined = "; ".join(point.rstrip(" ;,.") for point in sentence.points)
         ends = unless and not re.search(r"\bfollowing\b", what, re.IGNORECASE)
-        if ends and _bare(said.sentence).endswith(_bare(unless[-1])):
+        if ends and _bare(sentence.sentence).endswith(_bare(unless[-1])):
             unless[-1] = f"{_bare(unless[-1])}: {joined}"
         else:
             what = f"{_bare(what)}: {joined}"
     unless = [condition for condition in unless if not is_bare(condition)]
     times = sorted(
         timings(clause.what) + timings(_adjuncts(clause)),
-        key=lambda one: (not one.bound, not (one.amount or one.day)),
+        key=lambda timing: (not timing.bound, not (timing.amount or timing.day)),
     )
     time = times[0] if times else Timing("", 0, 0, bound=False)
-    sums = [found.group().strip() for found in _SUM.finditer(" ".join([clause.what, *unless]))]
+    sums = [match.group().strip() for match in _SUM.finditer(" ".join([clause.what, *unless]))]
     kinds: list[Kind] = [clause.force] if clause.force else []
     counted = bool(time.amount or time.day) and clause.force != "prohibition"
     if time.bound and (clause.force == "duty" or counted):
@@ -256,23 +257,23 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
 
 
 def _stated(sentence: str, actors: Actors) -> list[Clause]:
-    """Return what a sentence without a modal says of a sum, a penalty or when something is due."""
+    """Return the clauses of a sentence without a modal: sums, penalties and due dates."""
     if not (_SUM.search(sentence) or _PENALTY.search(sentence)):
         due = _DUE.search(sentence)
-        if due is None or not any(one.bound for one in timings(sentence[due.end() :])):
+        if due is None or not any(timing.bound for timing in timings(sentence[due.end() :])):
             return []
-    said = " ".join(sentence.split())
-    liable = _LIABLE.match(said)
+    text = " ".join(sentence.split())
+    liable = _LIABLE.match(text)
     who = liable["who"] if liable and actors.acts(liable["who"]) else ""
-    return [Clause(None, who, said.rstrip(". "), (), "", said)]
+    return [Clause(None, who, text.rstrip(". "), (), "", text)]
 
 
 def _adjuncts(clause: Clause) -> str:
-    """Return what stands before a clause without its conditions."""
-    said = clause.fronted
+    """Return the text before a clause, without its conditions."""
+    text = clause.fronted
     for condition in clause.unless:
-        said = said.replace(condition, "")
-    return said
+        text = text.replace(condition, "")
+    return text
 
 
 def _bare(text: str) -> str:
@@ -286,18 +287,18 @@ def _sentences(tree: Tree, text: str, actors: Actors) -> Iterator[_Said]:
     """
     grouped: dict[tuple[Span, ...], list[Statement]] = {}
     order: list[Statement | tuple[Span, ...]] = []
-    for one in statements(tree, text):
-        place = tree.at(one.start)
+    for statement in statements(tree, text):
+        place = tree.at(statement.start)
         within = {tree.units[up].kind for up in (place, *tree.above(place))}
-        if one.points or within & {"row", "definition"} or not tree.operative(place):
+        if statement.points or within & {"row", "definition"} or not tree.operative(place):
             continue
-        leads = _leading(one, text, actors)
+        leads = _leading(statement, text, actors)
         if leads and leads not in grouped:
             order.append(leads)
         if leads:
-            grouped.setdefault(leads, []).append(one)
+            grouped.setdefault(leads, []).append(statement)
         else:
-            order.append(one)
+            order.append(statement)
     for item in order:
         if isinstance(item, Statement):
             yield _Said(item.text, (), item.start, item.end, item.label)
@@ -305,22 +306,22 @@ def _sentences(tree: Tree, text: str, actors: Actors) -> Iterator[_Said]:
             yield _listed(item, grouped[item], tree, text)
 
 
-def _listed(leads: tuple[Span, ...], found: Sequence[Statement], tree: Tree, text: str) -> _Said:
+def _listed(leads: tuple[Span, ...], grouped: Sequence[Statement], tree: Tree, text: str) -> _Said:
     """Return a lead-in with the statements that complete it."""
-    said = " ".join(unnumbered(text[start:end]) for start, end in leads)
+    lead_in = " ".join(unnumbered(text[start:end]) for start, end in leads)
     points = []
-    for one in found:
-        inner = (unnumbered(text[start:end]) for start, end in one.leads[len(leads) :])
-        points.append(" ".join([*inner, one.own]))
+    for statement in grouped:
+        inner = (unnumbered(text[start:end]) for start, end in statement.leads[len(leads) :])
+        points.append(" ".join([*inner, statement.own]))
     start = leads[-1][0]
-    return _Said(said, tuple(points), start, found[-1].end, tree.units[tree.at(start)].label)
+    return _Said(lead_in, tuple(points), start, grouped[-1].end, tree.units[tree.at(start)].label)
 
 
-def _leading(one: Statement, text: str, actors: Actors) -> tuple[Span, ...]:
+def _leading(statement: Statement, text: str, actors: Actors) -> tuple[Span, ...]:
     """Return the lead-ins of a statement up to the first that binds somebody by itself."""
-    for depth in range(1, len(one.leads) + 1):
-        said = " ".join(unnumbered(text[start:end]) for start, end in one.leads[:depth])
-        binds = not _OPEN.search(said) and any(clauses(said, actors))
-        if binds or _stated(said, actors):
-            return one.leads[:depth]
+    for depth in range(1, len(statement.leads) + 1):
+        lead_in = " ".join(unnumbered(text[start:end]) for start, end in statement.leads[:depth])
+        binds = not _OPEN.search(lead_in) and any(clauses(lead_in, actors))
+        if binds or _stated(lead_in, actors):
+            return statement.leads[:depth]
     return ()

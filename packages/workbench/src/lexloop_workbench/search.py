@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 LONGEST, _MOST = 1000, 40
 """Characters of a query, and words and phrases in it."""
 _TOGETHER = 400
-"""Characters within which all that is sought stands together."""
+"""Maximum characters between matches that stand together."""
 _GAP, _BEFORE, _BEHIND, _WIDEST = 160, 90, 130, 700
-"""Characters between two places of one passage, on either side of them, and of all of it."""
+"""Maximum characters between two places of a passage, beside them, and of the passage."""
 _BETWEEN = r"[\W_]{1,8}"
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _QUOTED = re.compile(r'(?<!\S)(-?)"([^"]*)"')
@@ -54,7 +54,7 @@ class Excerpt(BaseModel):
     start: int = Field(description="Where the quote begins in the text.")
     end: int
     quote: str
-    marks: list[Span] = Field(description="What was sought, as spans of the quote.")
+    marks: list[Span] = Field(description="Matches, as spans of the quote.")
 
 
 class Passage(Excerpt):
@@ -66,14 +66,14 @@ class Passage(Excerpt):
 
 
 class FoundDocument(BaseModel):
-    """A document that holds all that is sought; passages with most of it come first."""
+    """A document that matches. Passages with the most different matches come first."""
 
     collection: str = ""
     document: str
     title: str
     version: str
     identifier: str
-    places: int = Field(description="How many places of it are what is sought.")
+    places: int = Field(description="Number of matches in the document.")
     passages: list[Passage]
     more: bool = Field(description="Whether it has further passages.")
 
@@ -84,7 +84,7 @@ class Sought(BaseModel):
     words: list[str]
     phrases: list[str]
     without: list[str]
-    provision: str = Field(description="Empty where none is named.")
+    provision: str = Field(description="The provision to find, or empty.")
     left_out: list[str] = Field(description="Words that nearly every text has.")
     any_form: bool
 
@@ -102,15 +102,15 @@ class Found(BaseModel):
 
 @dataclass(frozen=True)
 class Asked:
-    """A query, taken apart.
+    """A parsed query.
 
     Args:
-        words: Those sought, in small letters without accents.
-        phrases: Words that are to follow one another.
-        without: Words and phrases that a document must not hold.
-        provision: The words that name one; ``references`` are what they name.
-        left_out: Words that say nothing.
-        any_form: Whether a word is found in its other forms, too.
+        words: The words to find, in lower case and without accents.
+        phrases: Sequences of words to find.
+        without: Words and phrases that a document must not contain.
+        provision: The text that names a provision. ``references`` are its parsed references.
+        left_out: Words that are too common to search for.
+        any_form: Whether to find other forms of a word as well.
     """
 
     query: str
@@ -124,15 +124,15 @@ class Asked:
 
     @classmethod
     def of(cls, query: str, any_form: bool = False, provisions: bool = True) -> "Asked":
-        """Read a query.
+        """Parse a query.
 
         Args:
-            query: Words, phrases in quotes, provisions, and with "-" what must not be there.
-            any_form: Whether a word is found in its other forms, too.
-            provisions: Whether a provision is looked up, and not sought as words.
+            query: Words, phrases in quotes, provisions, and "-" before what must not occur.
+            any_form: Whether to find other forms of a word as well.
+            provisions: Whether to look up provisions instead of searching for their words.
 
         Raises:
-            InputError: It says nothing that can be sought, or is too long.
+            InputError: It contains nothing to search for, or is too long.
         """
         if len(query) > LONGEST:
             raise InputError(f"The query has {len(query)} characters.", f"Write up to {LONGEST}.")
@@ -143,28 +143,28 @@ class Asked:
         excluded = _EXCLUDED.findall(rest)
         rest = _EXCLUDED.sub(" ", rest)
         references = tuple(find_references(rest)) if provisions else ()
-        named = dict.fromkeys((one.start, one.end) for one in references)
+        named = dict.fromkeys((reference.start, reference.end) for reference in references)
         provision = " ".join(" ".join(rest[start:end].split()) for start, end in named)
         for start, end in reversed(named):
             rest = f"{rest[:start]} {rest[end:]}"
         terms = [*map(words_in, rest.split())]
-        phrases = [*(words_in(said) for minus, said in quoted if not minus)]
-        said = [" ".join(term) for term in (*terms, *phrases) if len(term) > 1]
-        words = [one for term in (*terms, *phrases) if len(term) == 1 for one in term]
+        phrases = [*(words_in(quote) for minus, quote in quoted if not minus)]
+        long_terms = [" ".join(term) for term in (*terms, *phrases) if len(term) > 1]
+        words = [word for term in (*terms, *phrases) if len(term) == 1 for word in term]
         idle = [term[0] for term in terms if len(term) == 1 and term[0] in STOP_WORDS]
-        without = [*(said for minus, said in quoted if minus), *excluded]
-        made = cls(
+        without = [*(quote for minus, quote in quoted if minus), *excluded]
+        parsed = cls(
             query,
-            tuple(dict.fromkeys(one for one in words if one not in idle)),
-            tuple(dict.fromkeys(said)),
+            tuple(dict.fromkeys(word for word in words if word not in idle)),
+            tuple(dict.fromkeys(long_terms)),
             tuple(dict.fromkeys(filter(None, map(" ".join, map(words_in, without))))),
             provision,
             references,
             tuple(dict.fromkeys(idle)),
             any_form,
         )
-        made._check()
-        return made
+        parsed._check()
+        return parsed
 
     def _check(self) -> None:
         if self.words or self.phrases or self.provision:
@@ -172,8 +172,8 @@ class Asked:
             if count > _MOST:
                 raise InputError(f"The query has {count} words.", f"Seek up to {_MOST} at once.")
         elif self.left_out:
-            what = f"Nearly every text has {', '.join(self.left_out)}."
-            raise InputError(what, 'Add another word, or write a "phrase in quotes".')
+            problem = f"Nearly every text has {', '.join(self.left_out)}."
+            raise InputError(problem, 'Add another word, or write a "phrase in quotes".')
         elif self.without:
             raise InputError("The query says only what must not be there.", _SEE)
         else:
@@ -181,8 +181,8 @@ class Asked:
 
     def as_text(self) -> "Asked":
         """Return the same with what names a provision sought as a phrase."""
-        said = " ".join(words_in(self.provision))
-        return replace(self, phrases=(*self.phrases, said), provision="", references=())
+        words = " ".join(words_in(self.provision))
+        return replace(self, phrases=(*self.phrases, words), provision="", references=())
 
     def record(self) -> Sought:
         """Return how the query was read."""
@@ -197,44 +197,46 @@ class Asked:
 
     @cached_property
     def _finders(self) -> "list[Callable[[str], Iterator[Span]]]":
-        return [finder(said, self.any_form) for said in (*self.words, *self.phrases)]
+        return [finder(text, self.any_form) for text in (*self.words, *self.phrases)]
 
     @cached_property
     def _refusing(self) -> "list[Callable[[str], Iterator[Span]]]":
-        return [finder(said, self.any_form) for said in self.without]
+        return [finder(text, self.any_form) for text in self.without]
 
     @cached_property
     def rare(self) -> list[str]:
-        """The words that a document must hold by which an index knows it."""
-        # behind a number an index may take a letter for a part of it: "4.2(b)"
-        phrases = (said for said in self.phrases if not any(map(str.isdigit, said)))
-        every = " ".join((*self.words, *phrases)).split()
-        return [word for word in dict.fromkeys(every) if word.isalpha() and word not in STOP_WORDS]
+        """The words of the query that an index can look up."""
+        # after a number, an index may take a letter for a part of it: "4.2(b)"
+        phrases = (phrase for phrase in self.phrases if not any(map(str.isdigit, phrase)))
+        words = " ".join((*self.words, *phrases)).split()
+        return [word for word in dict.fromkeys(words) if word.isalpha() and word not in STOP_WORDS]
 
     def places(self, text: str, inside: Sequence[Span] | None = None) -> list[_Place]:
-        """Return the places of everything sought, in order, or none if any of it is missing.
+        """Return the places of all matches in order, or none if a part of the query is missing.
 
         Args:
             text: A document's text, as ``plain`` returns it.
-            inside: The spans of the provisions to search, or None for everywhere. If nothing else
-                is sought, these spans are the places, with no length.
+            inside: The spans of the provisions to search, or None for everywhere. If the query has
+                nothing else, these spans are the places, with no length.
         """
-        if any(next(found(text), None) for found in self._refusing):
+        if any(next(find(text), None) for find in self._refusing):
             return []
         if not self._finders:
             return [(number, start, start) for number, (start, _) in enumerate(inside or ())]
-        every: list[list[_Place]] = []
-        for number, found in enumerate(self._finders):
-            spans = found(text)
-            own = [(number, *one) for one in spans if inside is None or _lies_in(one, inside)]
+        lists: list[list[_Place]] = []
+        for number, find in enumerate(self._finders):
+            spans = find(text)
+            own = [(number, *span) for span in spans if inside is None or _lies_in(span, inside)]
             if not own:
                 return []
-            every.append(own)
-        return sorted({one[1:]: one for one in merge(*every)}.values(), key=lambda one: one[1:])
+            lists.append(own)
+        return sorted(
+            {place[1:]: place for place in merge(*lists)}.values(), key=lambda place: place[1:]
+        )
 
 
 def words_in(said: str) -> list[str]:
-    """Return the words of a text as they are compared."""
+    """Return the words of a text in the form in which they are compared."""
     return _WORD.findall(plain(said))
 
 
@@ -246,7 +248,7 @@ def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]
         begins = re.escape(plain(stem[0])[: max(1, len(stem[0]) - 1)])
         form = re.compile(rf"{begins}(?<![^\W_]{begins})[^\W_]*")
         return lambda text: (m.span() for m in form.finditer(text) if tokenize(m[0]) == stem)
-    first, *others = map(_written, said.split(" "))
+    first, *rest = map(_written, said.split(" "))
     number = rf"(?<!\d[.,\-–]{first})" if said[0].isdigit() else ""
     tail = r"(?![.,\-–]\d)" if said[-1].isdigit() else ""
     own = r"(?!['’](?!s(?![^\W_]))[^\W_])"
@@ -254,7 +256,7 @@ def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]
     # in scripts without spaces, a word may begin and end anywhere
     begins = first if unspaced[0] else alone
     ends = "" if unspaced[1] else rf"(?![^\W_]){own}{tail}"
-    pattern = re.compile(rf"{_BETWEEN.join([begins, *others])}{ends}")
+    pattern = re.compile(rf"{_BETWEEN.join([begins, *rest])}{ends}")
     return lambda text: (m.span() for m in pattern.finditer(text))
 
 
@@ -285,14 +287,14 @@ def search(
     limit: int = 20,
     passages: int = 3,
 ) -> Found:
-    """Return the documents that have everything that is sought.
+    """Return the documents that match everything in a query.
 
-    A provision that no document has is sought as a phrase.
+    A provision that no document has is searched for as a phrase.
 
     Args:
         views: The views to search, by collection. A name may be "".
-        asked: What is sought.
-        documents: Search only these, by name or the end of it; empty for all.
+        asked: The query.
+        documents: Search only these, by name or the end of it. Empty for all.
         first: The number of documents to skip.
         limit: The maximum number of documents.
         passages: The maximum number of passages of each.
@@ -312,30 +314,30 @@ def search(
         query=asked.query,
         sought=asked.record(),
         documents=[
-            _document(one, views[one.collection], asked, passages)
-            for one in matches[first : first + limit]
+            _document(match, views[match.collection], asked, passages)
+            for match in matches[first : first + limit]
         ],
         total=len(matches),
-        places=-sum(one.fewer for one in matches),
+        places=-sum(match.fewer for match in matches),
         first=first,
     )
 
 
 def _matches(
-    views: "Mapping[str, View]", asked: Asked, chosen: Mapping[str, Sequence[str]]
+    views: "Mapping[str, View]", query: Asked, chosen: Mapping[str, Sequence[str]]
 ) -> Iterator[_Match]:
     """Yield the documents that are found."""
     for name, documents in chosen.items():
-        yield from _matches_of(name, views[name], asked, {*documents})
+        yield from _matches_of(name, views[name], query, {*documents})
 
 
-def _matches_of(collection: str, view: "View", asked: Asked, allowed: Set[str]) -> Iterator[_Match]:
-    names = [name for name in view.having(asked.rare) if name in allowed]
-    provisions = _provisions(view, asked) if asked.references else None
+def _matches_of(collection: str, view: "View", query: Asked, allowed: Set[str]) -> Iterator[_Match]:
+    names = [name for name in view.having(query.rare) if name in allowed]
+    provisions = _provisions(view, query) if query.references else None
     if provisions is not None:
         names = [name for name in names if name in provisions]
-        if not (asked.words or asked.phrases or asked.without):
-            for name in names:  # an index knows their places, so that no text is read
+        if not (query.words or query.phrases or query.without):
+            for name in names:  # an index knows their places, so texts are not read
                 yield _Match(False, -len(provisions[name]), collection, name, provisions[name])
             return
     for name, text in zip(names, view.texts_of(names), strict=True):
@@ -343,27 +345,27 @@ def _matches_of(collection: str, view: "View", asked: Asked, allowed: Set[str]) 
         heed_deadline("while documents were searched")
         at = None if provisions is None else provisions[name]
         tree = None if at is None else view.tree_of(name)
-        if places := asked.places(plain(text), _spans(tree, at)):
-            apart = _least(places, len({one[0] for one in places})) > _TOGETHER
+        if places := query.places(plain(text), _spans(tree, at)):
+            apart = _least(places, len({place[0] for place in places})) > _TOGETHER
             yield _Match(apart, -len(places), collection, name, at)
 
 
-def _provisions(view: "View", asked: Asked) -> dict[str, tuple[int, ...]]:
-    """Return the places of the provisions that are sought, by their documents.
+def _provisions(view: "View", query: Asked) -> dict[str, tuple[int, ...]]:
+    """Return the indices of the provisions to find, by document.
 
-    An index knows most by their numbers alone. Those that it does not know are looked for in the
-    trees of few documents, which read a number in other ways, too.
+    An index finds most of them by number. Others are looked for in the trees of a few documents,
+    which read numbers in more ways.
     """
-    ranges = any(one.last or one.here for one in asked.references)
-    placed = {} if ranges else view.placed(asked.references)
-    every = len({one.steps for one in asked.references})
-    found = {name: tuple(at) for name, at in placed.items() if len(at) >= every}
-    if not found:
-        for name in view.holding(asked.references, []):
+    ranges = any(reference.last or reference.here for reference in query.references)
+    placed = {} if ranges else view.placed(query.references)
+    wanted = len({reference.steps for reference in query.references})
+    indices = {name: tuple(at) for name, at in placed.items() if len(at) >= wanted}
+    if not indices:
+        for name in view.holding(query.references, []):
             tree = view.tree_of(name)
-            if tree is not None and (at := named_places(tree, asked.provision)):
-                found[name] = tuple(at)
-    return found
+            if tree is not None and (at := named_places(tree, query.provision)):
+                indices[name] = tuple(at)
+    return indices
 
 
 def _spans(tree: Tree | None, at: Sequence[int] | None) -> list[Span] | None:
@@ -376,33 +378,33 @@ def _spans(tree: Tree | None, at: Sequence[int] | None) -> list[Span] | None:
 def _least(places: Sequence[_Place], kinds: int) -> int:
     """Return the characters of the shortest stretch that holds a place of each kind."""
     best, first = places[-1][2] - places[0][1], 0
-    held: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for number, _, end in places:
-        held[number] = held.get(number, 0) + 1
-        while len(held) == kinds:
+        counts[number] = counts.get(number, 0) + 1
+        while len(counts) == kinds:
             best = min(best, end - places[first][1])
             gone = places[first][0]
-            held[gone] -= 1
-            if not held[gone]:
-                del held[gone]
+            counts[gone] -= 1
+            if not counts[gone]:
+                del counts[gone]
             first += 1
     return best
 
 
-def _document(match: _Match, view: "View", asked: Asked, most: int) -> FoundDocument:
+def _document(match: _Match, view: "View", query: Asked, most: int) -> FoundDocument:
     source = Source.of(view, match.document)
     text = plain(source.text)
-    places = asked.places(text, _spans(source.tree, match.provisions))
+    places = query.places(text, _spans(source.tree, match.provisions))
     groups = together(places, lambda at: _unit(source, at))
-    known = view.metadata([match.document])[match.document]
+    metadata = view.metadata([match.document])[match.document]
     return FoundDocument(
         collection=match.collection,
         document=match.document,
         title=view.titles[match.document],
-        version=known.version,
-        identifier=known.identifier,
+        version=metadata.version,
+        identifier=metadata.identifier,
         places=-match.fewer,
-        passages=[_passage(source, held) for held in groups[:most]],
+        passages=[_passage(source, group) for group in groups[:most]],
         more=len(groups) > most,
     )
 
@@ -410,39 +412,39 @@ def _document(match: _Match, view: "View", asked: Asked, most: int) -> FoundDocu
 def excerpts(text: str, asked: Asked, most: int = 3) -> list[Excerpt]:
     """Return the first excerpts of a text, or none if it lacks anything that is sought."""
     groups = together(asked.places(plain(text)), lambda _: 0)
-    return [excerpt(text, held, (0, len(text))) for held in groups[:most]]
+    return [excerpt(text, group, (0, len(text))) for group in groups[:most]]
 
 
 def together(places: Sequence[_Place], unit: Callable[[int], int]) -> list[list[_Place]]:
     """Return places in groups that lie close together in one unit, those with most kinds first."""
     groups: list[list[_Place]] = []
-    for one in places:
-        held = groups[-1] if groups else []
-        near = held and one[1] - held[-1][2] <= _GAP and one[2] - held[0][1] <= _WIDEST
-        if near and unit(one[1]) == unit(held[0][1]):
-            held.append(one)
+    for place in places:
+        group = groups[-1] if groups else []
+        near = group and place[1] - group[-1][2] <= _GAP and place[2] - group[0][1] <= _WIDEST
+        if near and unit(place[1]) == unit(group[0][1]):
+            group.append(place)
         else:
-            groups.append([one])
-    return sorted(groups, key=lambda held: -len({number for number, *_ in held}))
+            groups.append([place])
+    return sorted(groups, key=lambda group: -len({number for number, *_ in group}))
 
 
 def _unit(source: Source, offset: int) -> int:
-    """Return the place of the nearest unit around an offset with a label of its own; or -1."""
+    """Return the index of the nearest labelled unit around an offset, or -1."""
     place = source.tree.at(offset)
     while place >= 0 and not owns_label(source.tree, place):
         place = source.tree.units[place].parent
     return place
 
 
-def _passage(source: Source, held: Sequence[_Place]) -> Passage:
-    first = held[0][1]
+def _passage(source: Source, group: Sequence[_Place]) -> Passage:
+    first = group[0][1]
     place = _unit(source, first)
     unit = source.tree.units[place] if place >= 0 else None
     within = (unit.start, unit.end) if unit else (0, len(source.text))
     return Passage(
-        **excerpt(source.text, held, within).model_dump(),
+        **excerpt(source.text, group, within).model_dump(),
         section=unit.label if unit else "",
-        **source.where(first, held[0][2]),
+        **source.where(first, group[0][2]),
     )
 
 

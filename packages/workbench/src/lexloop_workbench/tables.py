@@ -27,9 +27,9 @@ def absolute(corpus: str) -> str:
 
 def local_table(settings: Settings) -> Path:
     """Return the file of the table that the command line keeps of a corpus, as one sees it."""
-    seen = [absolute(settings.corpus), *sorted(settings.access.tags)]
-    named = "\n".join(seen)
-    return cache_folder().parent / FOLDER / f"{_hashed(named)}{SUFFIX}"
+    parts = [absolute(settings.corpus), *sorted(settings.access.tags)]
+    identity = "\n".join(parts)
+    return cache_folder().parent / FOLDER / f"{_hashed(identity)}{SUFFIX}"
 
 
 def folder_of(tables: Path, person: str) -> Path:
@@ -46,14 +46,14 @@ def every_table() -> Iterator[TableStore]:
 def forget_rows(
     store: TableStore, is_of: Callable[[str], bool], quotes: Callable[[str], bool]
 ) -> int:
-    """Delete what a table has of a document, and return how many cells those were.
+    """Delete a document from a table, and return the number of deleted cells.
 
-    What people wrote of other rows loses the texts that quote it.
+    Texts that quote it are removed from people's corrections of other rows.
 
     Args:
         store: The table, open.
-        is_of: Of a document's name, whether it is to be forgotten.
-        quotes: Of a text, whether it quotes that document.
+        is_of: Returns whether the document with this name is to be forgotten.
+        quotes: Returns whether a text quotes that document.
 
     Raises:
         DataError: The file cannot be read or written.
@@ -69,18 +69,22 @@ def forget_rows(
 
 def asks_with(store: TableStore, quotes: Callable[[str], bool]) -> bool:
     """Return whether the title or a question of a table quotes a document."""
-    asked = store.info.checklist
-    told = (store.info.title, asked.title, *(one.question for one in asked.questions))
-    return any(map(quotes, told))
+    checklist = store.info.checklist
+    texts = (
+        store.info.title,
+        checklist.title,
+        *(question.question for question in checklist.questions),
+    )
+    return any(map(quotes, texts))
 
 
 def holds_row(store: TableStore, is_of: Callable[[str, str, str], bool]) -> bool:
-    """Return whether a table has anything of a document.
+    """Return whether a table has anything from a document.
 
     Args:
         store: The table.
-        is_of: Of an owner, what they call a corpus and a document's name there, whether it is
-            that document.
+        is_of: Takes an owner, their name for a corpus and a document's name in it. Returns
+            whether it is that document.
 
     Raises:
         DataError: The file cannot be read.
@@ -99,9 +103,9 @@ def expire(until: datetime) -> int:
     gone = 0
     for store in every_table():
         with closing(store):
-            written = store.file.stat().st_mtime
+            modified = store.file.stat().st_mtime
             # the clock may have been set back when it was written to
-            if written < until.timestamp() and datetime.fromisoformat(store.info.created) < until:
+            if modified < until.timestamp() and datetime.fromisoformat(store.info.created) < until:
                 try:
                     store.delete()
                     gone += 1

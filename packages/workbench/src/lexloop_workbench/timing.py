@@ -1,4 +1,4 @@
-"""By when: the periods and days that a clause names, and the day that they come to."""
+"""Deadlines: the periods and days that a clause names, and the resulting day."""
 
 import re
 from calendar import monthrange
@@ -119,7 +119,7 @@ class Timing(NamedTuple):
 
 
 def timings(clause: str) -> list[Timing]:
-    """Return the periods, days and moments that a clause names, in order; none overlap."""
+    """Return the periods, days and moments that a clause names, in order and without overlaps."""
     found: list[Timing] = []
     for pattern, made in (
         (_CALENDAR, _calendar),
@@ -131,10 +131,12 @@ def timings(clause: str) -> list[Timing]:
         (_MOMENT, _plain),
     ):
         for match in pattern.finditer(clause):
-            one = made(match)
-            if one and all(one.end <= f.start or f.end <= one.start for f in found):
-                found.append(one)
-    return sorted(found, key=lambda one: one.start)
+            timing = made(match)
+            if timing and all(
+                timing.end <= other.start or other.end <= timing.start for other in found
+            ):
+                found.append(timing)
+    return sorted(found, key=lambda timing: timing.start)
 
 
 def _calendar(match: re.Match[str]) -> Timing | None:
@@ -202,15 +204,15 @@ def _plain(match: re.Match[str]) -> Timing:
 
 def event_key(event: str) -> str:
     """Return the one form under which an event is looked up: small letters, without an article."""
-    said = _OF_THE_DATE.sub("", " ".join(event.split()).lower())
-    return _ARTICLE.sub("", said).strip(" \"“”'’.,:;")
+    text = _OF_THE_DATE.sub("", " ".join(event.split()).lower())
+    return _ARTICLE.sub("", text).strip(" \"“”'’.,:;")
 
 
 def known(event: str, events: Mapping[str, date]) -> date | None:
     """Return the day of an event that is one of those known, or one of them with more words."""
-    said = event_key(event)
-    found = [key for key in events if f"{said} ".startswith(f"{key} ")]
-    return events[max(found, key=len)] if found else None
+    key_of_event = event_key(event)
+    matching = [key for key in events if f"{key_of_event} ".startswith(f"{key} ")]
+    return events[max(matching, key=len)] if matching else None
 
 
 def day_of(one: Timing, events: Mapping[str, date]) -> date | None:
@@ -232,11 +234,11 @@ def day_of(one: Timing, events: Mapping[str, date]) -> date | None:
 
 
 def note_of(one: Timing, day: date | None, events: Mapping[str, date]) -> str:
-    """Return what is to be known of the day that a timing comes to; "" for nothing.
+    """Return a note on the day of a timing, or "" if there is nothing to note.
 
     Args:
         one: A timing.
-        day: What ``day_of`` makes of it.
+        day: The result of ``day_of``.
         events: The days that it was given.
     """
     if day is None:

@@ -1,4 +1,4 @@
-"""Which answers rest on words that another version of a document has otherwise, or elsewhere."""
+"""Which answers rest on words that another version of a document changed or moved."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from lexloop_workbench.versions import compared_words, differences
 
 _CITES = {"document": str, "start": int, "end": int, "quote": str}
 _NOT_SAID = frozenset({"attempts", "near", "passages", "triplets", "candidates", "reasoning"})
-"""What a record of an answer holds besides the answer."""
+"""Parts of an answer's record besides the answer."""
 _ORDER: tuple[Kind, ...] = ("gone", "changed", "moved", "renumbered", "follows")
 _MOST_BYTES = 512 * 1024 * 1024
 _HINT = "Give JSON as `lexloop ask --json` prints it, or a file with one such object a line."
@@ -34,16 +34,16 @@ class Cited(NamedTuple):
 
 
 class Touched(BaseModel):
-    """A quote of an answer whose provision is not as it was."""
+    """A quote of an answer whose provision has changed."""
 
     question: str
-    was: Place = Field(description="Where it stands in the old version; `quote` are its words.")
-    kinds: list[Kind] = Field(description="What became of its provision, or of those above it.")
+    was: Place = Field(description="Place in the old version. `quote` has its words.")
+    kinds: list[Kind] = Field(description="Changes of its provision, or of those above it.")
     became: Literal["same", "changed", "gone", "unknown"] = Field(
-        description="What became of the quoted words; `unknown` where the old version lacks them."
+        description="Fate of the quoted words. `unknown` if the old version lacks them."
     )
-    now: Place | None = Field(description="Where they stand in the new version.")
-    parts: list[Part] = Field(description="The words of both versions, where they changed.")
+    now: Place | None = Field(description="Place in the new version.")
+    parts: list[Part] = Field(description="The words of both versions, if they changed.")
 
 
 class Report(Diff):
@@ -54,8 +54,8 @@ class Report(Diff):
     @classmethod
     def of(cls, comparison: Comparison, cited: Iterable[Cited] = ()) -> Self:
         """Return what changed from one version to another, and which quotes that touches."""
-        found = touched(comparison, cited)
-        return cls(**vars(comparison.record()), answers=found)
+        touched_quotes = touched(comparison, cited)
+        return cls(**vars(comparison.record()), answers=touched_quotes)
 
 
 def read_cited(file: Path) -> list[Cited]:
@@ -73,38 +73,38 @@ def read_cited(file: Path) -> list[Cited]:
     try:
         return [*cited_in(json.loads(text))]
     except (ValueError, RecursionError):
-        found: list[Cited] = []
+        quotes: list[Cited] = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            found += cited_in(json.loads(line)) if line.strip() else ()
+            quotes += cited_in(json.loads(line)) if line.strip() else ()
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{file} is no JSON: line {number}.", _HINT) from error
-    return found
+            raise InputError(f"{file} is not JSON: line {number}.", _HINT) from error
+    return quotes
 
 
 def cited_in(record: object) -> Iterator[Cited]:
-    """Yield what answers quote, wherever in a record they stand; each once for its question.
+    """Yield the quotes of answers anywhere in a record, each once for its question.
 
-    A quote is an object with ``document``, ``start``, ``end`` and ``quote``; its question is that
+    A quote is an object with ``document``, ``start``, ``end`` and ``quote``. Its question is that
     of the innermost object around it that has one.
     """
-    left: list[tuple[object, str]] = [(record, "")]
-    seen: set[Cited] = set()
-    while left:
-        value, question = left.pop()
+    waiting: list[tuple[object, str]] = [(record, "")]
+    yielded: set[Cited] = set()
+    while waiting:
+        value, question = waiting.pop()
         if isinstance(value, list):
-            left += ((one, question) for one in reversed(value))
+            waiting += ((item, question) for item in reversed(value))
         elif isinstance(value, dict):
-            said = value.get("question")
-            question = said if isinstance(said, str) else question
+            own_question = value.get("question")
+            question = own_question if isinstance(own_question, str) else question
             if all(type(value.get(name)) is kind for name, kind in _CITES.items()):
-                found = _cited(value, question)
-                if found not in seen:
-                    seen.add(found)
-                    yield found
+                quote = _cited(value, question)
+                if quote not in yielded:
+                    yielded.add(quote)
+                    yield quote
             else:
-                inner = [one for name, one in value.items() if name not in _NOT_SAID]
-                left += ((one, question) for one in reversed(inner))
+                inner = [item for name, item in value.items() if name not in _NOT_SAID]
+                waiting += ((item, question) for item in reversed(inner))
 
 
 def _cited(value: Mapping[str, Any], question: str) -> Cited:
@@ -125,9 +125,9 @@ def touched(comparison: Comparison, cited: Iterable[Cited]) -> list[Touched]:
     Documents are matched by the last part of their names.
     """
     name = PurePosixPath(comparison.old.source.name).name
-    own = (one for one in cited if PurePosixPath(one.document).name == name)
-    found = (_touched(comparison, one) for one in own if one.quote.strip())
-    return [one for one in found if one is not None]
+    own = (quote for quote in cited if PurePosixPath(quote.document).name == name)
+    results = (_touched(comparison, quote) for quote in own if quote.quote.strip())
+    return [result for result in results if result is not None]
 
 
 def _touched(comparison: Comparison, cited: Cited) -> Touched | None:
@@ -178,14 +178,14 @@ def _lines(comparison: Comparison, start: int, end: int) -> list[int]:
 
 
 def _above(comparison: Comparison, lines: Iterable[int]) -> set[int]:
-    """Return the lines that some stand below in the tree: lead-ins and headings."""
-    found: set[int] = set()
+    """Return the lines above some lines in the tree: lead-ins and headings."""
+    above_all: set[int] = set()
     for i in lines:
         above = comparison.olds[i].above
-        while above >= 0 and above not in found:
-            found.add(above)
+        while above >= 0 and above not in above_all:
+            above_all.add(above)
             above = comparison.olds[above].above
-    return found
+    return above_all
 
 
 def _carried(comparison: Comparison, i: int, start: int, end: int) -> tuple[int, int] | None:
@@ -194,21 +194,21 @@ def _carried(comparison: Comparison, i: int, start: int, end: int) -> tuple[int,
     if pair is None:
         return None
     at, there = comparison.olds[i].start, comparison.news[pair.new].start
-    found: list[int] = []
+    reached: list[int] = []
     for old, new, same in compared_words(*comparison.words(pair)):
         first, last = max(start, at), min(end, at + len(old))
         if first < last or start < at == last < end:
             reach = (_same(old, new, first - at), _same(old, new, last - at))
-            found += [there + one for one in (reach if same else (0, len(new)))]
+            reached += [there + offset for offset in (reach if same else (0, len(new)))]
         at, there = at + len(old), there + len(new)
-    return (found[0], found[-1]) if found else None
+    return (reached[0], reached[-1]) if reached else None
 
 
 def _same(old: str, new: str, offset: int) -> int:
     """Return the new offset of an old offset, for texts that differ only in whitespace."""
-    wanted = len(re.sub(r"\s", "", old[:offset]))
+    letters = len(re.sub(r"\s", "", old[:offset]))
     counted = accumulate((not char.isspace() for char in new), initial=0)
-    return next((at for at, count in enumerate(counted) if count >= wanted), len(new))
+    return next((at for at, count in enumerate(counted) if count >= letters), len(new))
 
 
 def _now(
@@ -217,9 +217,9 @@ def _now(
     text = comparison.new.source.text
     trimmed = []
     for start, end in spans:
-        said = text[start:end].lstrip()
-        if said:
-            trimmed.append((end - len(said), end - len(said) + len(said.rstrip())))
+        kept = text[start:end].lstrip()
+        if kept:
+            trimmed.append((end - len(kept), end - len(kept) + len(kept.rstrip())))
     if not trimmed:
         return None
     unit = comparison.new.tree.around(trimmed[0][0], trimmed[0][1])

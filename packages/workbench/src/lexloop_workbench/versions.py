@@ -37,19 +37,19 @@ def versions_of(view: "View", document: str) -> list[str]:
         if older is not None and older != name:
             beside[name].add(older)
             beside[older].add(name)
-    found, left = {document}, [document]
-    while left:
-        new = beside[left.pop()] - found
-        found |= new
-        left += new
+    related, waiting = {document}, [document]
+    while waiting:
+        new = beside[waiting.pop()] - related
+        related |= new
+        waiting += new
     for name in known:
-        if name not in found and _follows(view, name, found, known):
-            found.add(name)
+        if name not in related and _follows(view, name, related, known):
+            related.add(name)
     order = {name: place for place, name in enumerate(known)}
-    return sorted(found, key=lambda name: (_first_day(known[name]), order[name]))
+    return sorted(related, key=lambda name: (_first_day(known[name]), order[name]))
 
 
-def _follows(view: "View", name: str, others: set[str], known: Mapping[str, Metadata]) -> bool:
+def _follows(view: "View", name: str, related: set[str], known: Mapping[str, Metadata]) -> bool:
     """Return whether a document can be another version of all of these."""
     title, own = view.titles[name].casefold(), known[name]
     return bool(own.version) and all(
@@ -57,7 +57,7 @@ def _follows(view: "View", name: str, others: set[str], known: Mapping[str, Meta
         and own.jurisdiction == known[other].jurisdiction
         and bool(known[other].version)
         and _apart(own, known[other])
-        for other in others
+        for other in related
     )
 
 
@@ -102,8 +102,8 @@ def _same_head(source: Source, place: int, other: Source) -> int | None:
     heading = unit.heading.casefold()
     if labelled is not None and other.tree.units[labelled].heading.casefold() == heading:
         return labelled
-    named = [p for p, u in enumerate(other.tree.units) if u.heading.casefold() == heading]
-    alike = [p for p in named if other.tree.units[p].kind == unit.kind]
+    same_heading = [p for p, u in enumerate(other.tree.units) if u.heading.casefold() == heading]
+    alike = [p for p in same_heading if other.tree.units[p].kind == unit.kind]
     return alike[0] if len(alike) == 1 else labelled
 
 
@@ -142,7 +142,7 @@ def compared(view: "View", a: Source, b: Source, label: str, day: date) -> dict[
     """
     if not label:
         first, second = (
-            {**version_record(view, one, None, day), "text": one.text} for one in (a, b)
+            {**version_record(view, source, None, day), "text": source.text} for source in (a, b)
         )
     else:
         here, there = _in_both(a, b, label)
@@ -164,14 +164,14 @@ def _in_both(a: Source, b: Source, label: str) -> tuple[int | None, int | None]:
 
 def differences(a: str, b: str) -> list[dict[str, str]]:
     """Return how one text became another, by words; without what was removed, they are ``b``."""
-    found: list[dict[str, str]] = []
+    changes: list[dict[str, str]] = []
     for old, new, same in compared_words(a, b):
         for op, text in [("same", new)] if same else [("removed", old), ("added", new)]:
-            if text and found and found[-1]["op"] == op:
-                found[-1]["text"] += text
+            if text and changes and changes[-1]["op"] == op:
+                changes[-1]["text"] += text
             elif text:
-                found.append({"op": op, "text": text})
-    return found
+                changes.append({"op": op, "text": text})
+    return changes
 
 
 def compared_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:

@@ -139,17 +139,17 @@ def test_a_text_file_has_a_question_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("questions = 3", "no list of questions"),
+        ("questions = 3", "not a list of questions"),
         ("[[questions]]\nid='A b'\ntitle='x'\nquestion='y'", "questions.0.id"),
         ("[[questions]]\nid='a'\ntitle='x'\nquestion='y'\n[questions.standard]\n", "stated, least"),
         (
             "[[questions]]\nid='a'\ntitle='x'\nquestion='y'\nstandard={least='soon'}",
-            "is no period, sum or share",
+            "is not a period, sum or share",
         ),
         ("[[questions]]\nid='a'\ntitle='x'\nquestion='y'\nbait=1", "questions.0.bait"),
         ("[[questions]]\nid='a'\ntitle='x'\nquestion='y'\n" * 2, "is there twice"),
-        ("[[", "no TOML"),
-        ("", "no list of questions"),
+        ("[[", "not TOML"),
+        ("", "not a list of questions"),
     ],
 )
 def test_a_file_that_says_something_else_is_told(tmp_path: Path, text: str, said: str) -> None:
@@ -160,7 +160,7 @@ def test_a_file_that_says_something_else_is_told(tmp_path: Path, text: str, said
 
 
 def test_nothing_asked_and_unknown_names_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"There is no question\. Name a question"):
+    with pytest.raises(InputError, match=r"There is no question\. Give a question"):
         checklist_of([" "])
     with pytest.raises(InputError, match="commercial, dpa, lease, nda, privacy"):
         shipped_checklist("../gold")

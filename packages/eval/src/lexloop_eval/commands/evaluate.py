@@ -51,7 +51,7 @@ def evaluate(
         Path,
         typer.Argument(
             metavar="GOLD.jsonl",
-            help="One JSON object a line: question and, where known, id, question_type, "
+            help="One JSON object per line: question and, if known, id, question_type, "
             "reference_answer, reference_context, conversation_history, evidence and documents.",
         ),
     ],
@@ -64,8 +64,8 @@ def evaluate(
     ablation: Annotated[
         str | None,
         _compared(
-            "The rows of the papers' tables at their published settings, the ways of cutting, or "
-            "those of a JSON file: a list of objects with name and settings.",
+            "The rows of the papers' tables at their published settings, the chunkings, or those "
+            "of a JSON file: a list of objects with name and settings.",
             "published|chunking|FILE",
         ),
     ] = None,
@@ -85,7 +85,7 @@ def evaluate(
     judge: Annotated[
         str | None,
         option(
-            "Have a model judge as well. Replies are kept: judging again costs nothing.",
+            "Have a model judge as well. Replies are cached, so judging again costs nothing.",
             "PROVIDER:MODEL",
             panel="Judging",
         ),
@@ -93,8 +93,8 @@ def evaluate(
     out: Annotated[
         Path | None,
         option(
-            "The run's folder; one that was interrupted is gone on with. Default: named "
-            "after the gold file and what is run.",
+            "The run's folder; an interrupted run continues there. Default: named after the gold "
+            "file and what is run.",
             "FOLDER",
         ),
     ] = None,
@@ -118,22 +118,24 @@ def evaluate(
 
 
 def _variants(given: dict[str, Any], base: Settings) -> "list[Variant]":
-    """Those named, then those of the ablation; without any, the settings as they are."""
+    """Return the named variants, then those of the ablation, or the unchanged settings."""
     from lexloop_eval.run import published, variants
 
     ablation: str | None = given["ablation"]
-    found = variants.of_setting(given["variants"] or [])
+    chosen = variants.of_setting(given["variants"] or [])
     if ablation == "published":
-        found += published.published(base)
+        chosen += published.published(base)
     elif ablation == "chunking":
-        found += published.chunking()
+        chosen += published.chunking()
     elif ablation is not None:
-        found += variants.read_variants(Path(ablation), base)
-    found = found or variants.of_setting([base.variant])
+        chosen += variants.read_variants(Path(ablation), base)
+    chosen = chosen or variants.of_setting([base.variant])
     if given["closed_domain"]:
-        known = {one.name for one in found}
-        found += [one for one in variants.closed_domain(found) if one.name not in known]
-    return found
+        names = {variant.name for variant in chosen}
+        chosen += [
+            variant for variant in variants.closed_domain(chosen) if variant.name not in names
+        ]
+    return chosen
 
 
 def _run(given: dict[str, Any]) -> dict[str, Any]:
@@ -141,9 +143,9 @@ def _run(given: dict[str, Any]) -> dict[str, Any]:
     from lexloop_eval.run.runner import run, workers_for
 
     base, judge = options.chosen_settings(given), given["judge"]
-    asked = ("gold", "negative", "judge", "base_url", "out")
-    given_as = {name: given[name] for name in asked}
-    wanted = RunRequest(base=base, variants=_variants(given, base), **given_as)
+    copied = ("gold", "negative", "judge", "base_url", "out")
+    given_as = {name: given[name] for name in copied}
+    request = RunRequest(base=base, variants=_variants(given, base), **given_as)
     connection = options.chosen_connection(given)
     hosts = text_hosts(base, connection)
     if judge is not None:
@@ -151,17 +153,17 @@ def _run(given: dict[str, Any]) -> dict[str, Any]:
         hosts = list(dict.fromkeys([*hosts, *text_hosts(judging, connection)]))
     say_where_text_goes(hosts)
     with bar() as report:
-        prepared = prepare(wanted, connection, report)
+        prepared = prepare(request, connection, report)
         for item in prepared.info["skipped"]:
             note(f"Variant {item['variant']!r} is left out: {item['reason']}.", style="yellow")
-        for said in first_of(prepared.notes, _MOST_NOTES):
-            note(f"Left out of the documents: {said}", style="yellow")
+        for message in first_of(prepared.notes, _MOST_NOTES):
+            note(f"Left out of the documents: {message}", style="yellow")
         workers = given["workers"] or workers_for(base, judge)
         try:
             return run(prepared, workers, partial(report, "asking"), partial(note, style="yellow"))
         except KeyboardInterrupt:
-            said = f"{prepared.out} holds what was asked; the same command goes on with it."
-            note(said, style="yellow")
+            message = f"{prepared.out} keeps the finished part. Run the same command to continue."
+            note(message, style="yellow")
             raise
 
 
@@ -170,16 +172,16 @@ def _show(finished: dict[str, Any]) -> None:
         figures = (f"{name} {_figure(variant['metrics'].get(name))}" for name in _SHOWN)
         say(f"{variant['name']}: {', '.join(figures)}")
     if failures := finished["failures"]:
-        said = f"{failures} questions were not answered; the same command asks them again."
-        note(said, style="yellow")
+        message = f"{failures} questions were not answered. Run the same command to ask them again."
+        note(message, style="yellow")
     say(f"Tables and page: {finished['out']}/summary.md, {finished['out']}/report.html")
 
 
-def _figure(found: Any) -> str:
-    """A mean with its interval; a dash where nothing was resolved."""
-    if not found or found["mean"] is None:
+def _figure(estimate: Any) -> str:
+    """Return a mean with its interval, or a dash if nothing was resolved."""
+    if not estimate or estimate["mean"] is None:
         return "-"
-    return f"{found['mean']:.3f} [{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{estimate['mean']:.3f} [{estimate['low']:.3f}, {estimate['high']:.3f}]"
 
 
 @reported
@@ -204,10 +206,10 @@ def compare(
 
     a, records_a = read_run(run_a)
     b, records_b = (a, records_a) if run_b == run_a else read_run(run_b)
-    found = compared(records_a, records_b, variant_a, variant_b)
+    comparison = compared(records_a, records_b, variant_a, variant_b)
     unlike = _unlike(a, b)
     if as_json:
-        write_json({"run_a": str(run_a), "run_b": str(run_b), "unlike": unlike, **found})
+        write_json({"run_a": str(run_a), "run_b": str(run_b), "unlike": unlike, **comparison})
         return
     console = result_console()
     if not console.is_terminal:
@@ -217,13 +219,15 @@ def compare(
     if unlike:
         console.print(plain(f"The runs differ in their {' and '.join(unlike)}.", "yellow"))
     if "rubrics" in unlike:
-        said = "What models judged (model_*, and what passed a loop with one) is not one measure."
-        console.print(plain(said, "yellow"))
-    _print_pairs(console, found, everything)
+        warning = (
+            "What models judged (model_*, and what passed a loop with one) is not one measure."
+        )
+        console.print(plain(warning, "yellow"))
+    _print_pairs(console, comparison, everything)
 
 
 def _unlike(a: "RunInfo", b: "RunInfo") -> list[str]:
-    """What two runs differ in, so that their figures measure different things."""
+    """Return differences of two runs that make their figures measure different things."""
     by_model = any(run["model"] or run["judge"] for run in (a, b))
     rubrics = [run.get("rubrics", "hardened") for run in (a, b)]
     differs = {
@@ -242,27 +246,27 @@ def _run_told(folder: Path, info: "RunInfo") -> str:
     )
 
 
-def _print_pairs(console: "Console", found: "Figures", everything: bool) -> None:
+def _print_pairs(console: "Console", comparison: "Figures", everything: bool) -> None:
     from lexloop_eval.report.summary import difference_table
     from lexloop_eval.report.tables import label
 
-    for name, alone in (("A", found["variants_only_a"]), ("B", found["variants_only_b"])):
+    for name, alone in (("A", comparison["variants_only_a"]), ("B", comparison["variants_only_b"])):
         if alone:
             console.print(plain(one_line(f"Only in {name}: {', '.join(alone)}"), "dim"))
     tests = 0
-    for pair in found["pairs"]:
+    for pair in comparison["pairs"]:
         table = difference_table(pair, everything)
         tests += sum(row[-2] is not None for row in table.rows)
         _print_table(console, table)
         if pair["unshared"]:
             names = ", ".join(map(label, pair["unshared"]))
             console.print(plain(one_line(f"Only one of them has: {names}"), "dim"))
-    said = (
+    legend = (
         "Mean [95 % bootstrap interval] (unresolved); B - A over the questions that both "
         f"resolved; p: paired randomisation test. Of {tests} tests, about "
-        f"{tests * 0.05:.0f} fall below 0.05 by chance alone."
+        f"{tests * 0.05:.0f} fall below 0.05 by chance."
     )
-    console.print(plain(said, "dim"))
+    console.print(plain(legend, "dim"))
 
 
 def _print_table(console: "Console", table: "Table") -> None:
@@ -290,14 +294,14 @@ def tune(
     ],
     objective: Annotated[
         Literal["similarity", "correctness", "recall", "ndcg", "span_recall"],
-        _search("What is raised. The last three need no answers and are quick."),
+        _search("The measure to improve. The last three need no answers and are quick."),
     ] = "similarity",
     trials: Annotated[int, _search("Settings to measure.", min=2, max=10_000)] = 60,
     minutes: Annotated[
         float,
         _search(
-            "No further settings after this long. The same seed finds the same only where "
-            "the time suffices.",
+            "Stop trying further settings after this long. The same seed gives the same result "
+            "only if the time suffices.",
             min=0.0,
         ),
     ] = 60.0,
@@ -310,8 +314,8 @@ def tune(
 ) -> None:
     """Search chunking, fusion, all weights and the plan of each class for your documents.
 
-    60 % of the questions tune; what was gained is measured on the others, which the search never
-    sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
+    60 % of the questions tune; the gain is measured on the others, which the search never sees. A
+    setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
     from lexloop.core.jsonl import check_writable, write_checked
     from lexloop.store.opening import manifest_at
@@ -338,7 +342,7 @@ def tune(
             chunking=sources,
             progress=progress,
         )
-    # what was given counts as much as what was found: the file stands alone
+    # given settings are written as well as found ones, so that the file is complete
     unchanged = Settings(corpus=base.corpus, model=base.model.name)
     changes = base.changed(**report["settings"]).differing(unchanged)
     write_checked(out, json.dumps(changes, indent=2, ensure_ascii=False) + "\n")
@@ -355,7 +359,7 @@ def _show_found(report: dict[str, Any], out: Path, as_json: bool) -> None:
     for name, value in report["settings"].items():
         say(f"{name} = {value}")
     if not report["settings"]:
-        say("Nothing gained more than noise: the settings stay as they are.")
+        say("Nothing gained more than noise. The settings are unchanged.")
     if report["stopped"]:
         note(f"The search was cut short: {report['stopped']}.", style="yellow")
     say(f"Settings: {out}")
@@ -369,7 +373,7 @@ def judge(
         Path,
         typer.Argument(
             metavar="ANSWERS.jsonl",
-            help="One JSON object a line: question, answer and, where known, id, system, "
+            help="One JSON object per line: question, answer and, if known, id, system, "
             "reference_answer, contexts, documents and a human score.",
         ),
     ],
@@ -470,7 +474,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[AnswerRecord], dict[str, Any]]
 
 
 def _refuse_contradictions(given: dict[str, Any], settings: Settings) -> None:
-    """Options that need others, and a folder that cannot be one, before anything is asked."""
+    """Refuse options that need others, and a folder that cannot be used, before asking."""
     if given["write_questions"] and not (settings.model.name and given["corpus"]):
         raise InputError(
             "--write-questions is given without a model or a corpus.", "Add --model and --corpus."

@@ -23,7 +23,7 @@ _File = Annotated[
 ]
 
 commands = typer.Typer(
-    help="What people thought of answers (/up and /down in `lexloop chat`).", no_args_is_help=True
+    help="People's opinions of answers (/up and /down in `lexloop chat`).", no_args_is_help=True
 )
 
 
@@ -42,12 +42,12 @@ def opinions(file: Path | None) -> "list[Opinion]":
 @reported
 def list_feedback(*, file: _File = None, as_json: options.AsJson = False) -> None:
     """List the opinions, the oldest first."""
-    kept = opinions(file)
+    feedback = opinions(file)
     if as_json:
-        write_json({"feedback": [one.model_dump(mode="json") for one in kept]})
+        write_json({"feedback": [opinion.model_dump(mode="json") for opinion in feedback]})
         return
-    for one in kept:
-        _show(one)
+    for opinion in feedback:
+        _show(opinion)
 
 
 @commands.command()
@@ -64,10 +64,10 @@ def export(
     out: Annotated[Path | None, option("Where to. Default: standard output.", "FILE")] = None,
     file: _File = None,
 ) -> None:
-    """Make gold questions or calibration rows of the opinions, as JSON Lines.
+    """Convert opinions into gold questions or calibration rows, as JSON Lines.
 
-    An answer with a thumb up becomes its question's reference; a question whose answer has a thumb
-    down is marked needs_review and has none.
+    An answer with a thumbs up becomes its question's reference. A question whose answer has a
+    thumbs down has no reference and is marked needs_review.
     """
     from lexloop.core.jsonl import write_checked
     from lexloop_eval.opinions import as_calibration, as_gold
@@ -84,13 +84,13 @@ def export(
     say(f"{len(rows)} rows in {out}{review}.")
 
 
-def _show(one: "Opinion") -> None:
-    colour = "bold green" if one.vote == "up" else "bold red"
-    question = shortened(one.question, _EXCERPT_CHARS)
-    say((f"{one.vote:5}", colour), (f"{one.at:%Y-%m-%d %H:%M} ", "dim"), (question, "bold"))
-    say(f"     {shortened(one.answer, _EXCERPT_CHARS)}")
-    if one.comment:
-        say(("     said: ", "dim"), one_line(one.comment))
-    scores = ", ".join(shown_scores(one.scores))
-    about = f"{one.variant} · {one.corpus} · {one.model or 'no model'} · {scores}"
+def _show(opinion: "Opinion") -> None:
+    colour = "bold green" if opinion.vote == "up" else "bold red"
+    question = shortened(opinion.question, _EXCERPT_CHARS)
+    say((f"{opinion.vote:5}", colour), (f"{opinion.at:%Y-%m-%d %H:%M} ", "dim"), (question, "bold"))
+    say(f"     {shortened(opinion.answer, _EXCERPT_CHARS)}")
+    if opinion.comment:
+        say(("     said: ", "dim"), one_line(opinion.comment))
+    scores = ", ".join(shown_scores(opinion.scores))
+    about = f"{opinion.variant} · {opinion.corpus} · {opinion.model or 'no model'} · {scores}"
     say(f"     {about}", style="dim")

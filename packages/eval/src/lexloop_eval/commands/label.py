@@ -39,7 +39,7 @@ def label(
         ),
     ],
     person: Annotated[
-        str | None, option("Who labels; labels are kept in RUN/labels/NAME.jsonl.", "NAME")
+        str | None, option("Your name. Labels are stored in RUN/labels/NAME.jsonl.", "NAME")
     ] = None,
     ask: Annotated[
         Literal["correct", "supported"],
@@ -74,8 +74,8 @@ def label(
         _report(answers, as_json)
         return
     with Labelling(answers, person, ask, n, seed) as labelling:
-        if not any(one.reference for one in answers.each):
-            note("The run kept no reference answers: none is shown.", style="yellow")
+        if not any(answer.reference for answer in answers.each):
+            note("The run has no reference answers, so none are shown.", style="yellow")
         if page:
             _serve(labelling, port)
         else:
@@ -123,7 +123,7 @@ def _walk(labelling: "Labelling") -> None:
         elif key not in ("u", "undo"):
             say(prompt.removesuffix(" > "))
         elif not labelling.undo():
-            say("There is nothing to take back: what was labelled before today's start stays.")
+            say("There is nothing to take back. Labels from before this session stay.")
 
 
 def _show(answer: "RunAnswer", place: str) -> None:
@@ -154,7 +154,7 @@ def _serve(labelling: "Labelling", port: int) -> None:
 
     with suppress(KeyboardInterrupt), _listening(port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        say(f"Label at {address} ; Ctrl-C ends it, and every label is kept.")
+        say(f"Label at {address} ; Ctrl-C ends it. All labels are saved.")
         uvicorn.Server(config_of(create_label_app(labelling))).run(sockets=[listening])
 
 
@@ -162,5 +162,5 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        what = f"Port {port} of this machine cannot be used: {error.strerror}."
-        raise SettingsError(what, "Leave --port out: any free one is taken.") from error
+        problem = f"Port {port} of this machine cannot be used: {error.strerror}."
+        raise SettingsError(problem, "Leave --port out to use any free port.") from error

@@ -62,7 +62,9 @@ def make(
     ] = False,
     noise: Annotated[
         Literal["paper", "independent"],
-        _training("Noise by label, as in the paper, gives the label away; or independent of it."),
+        _training(
+            "Noise by label, as in the paper, which gives the label away; or independent of it."
+        ),
     ] = "paper",
 ) -> None:
     """Make gold questions of documents, by rules or with --model by a model."""
@@ -86,7 +88,7 @@ def _make_test_set(given: dict[str, Any]) -> None:
     from lexloop_eval.testset.review import open_review, write_review
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
-    names = [name for said in given["types"] or [] for name in said.split(",")]
+    names = [name for names_given in given["types"] or [] for name in names_given.split(",")]
     types = chosen_types(names, tuple(QUESTION_TYPES) if settings.model.name else RULE_TYPES)
     n, seed, out, review = (given[name] for name in ("n", "choice_seed", "out", "review"))
     with (
@@ -95,17 +97,17 @@ def _make_test_set(given: dict[str, Any]) -> None:
         open_asker(settings, connection) as asker,
     ):
         maker = ModelMaker(view, asker, seed) if asker else RuleMaker(view, seed)
-        made = make_test_set(view, maker, n, types, report)
+        made_set = make_test_set(view, maker, n, types, report)
     if out is not None:
-        write_rows(out, made.questions)
+        write_rows(out, made_set.questions)
     if review is not None:
-        write_review(review, open_review(made.questions))
+        write_review(review, open_review(made_set.questions))
     if out is None and review is None:
-        print(as_lines(made.questions), end="")
-    _tell_of(made, n)
+        print(as_lines(made_set.questions), end="")
+    _tell_of(made_set, n)
     if isinstance(maker, RuleMaker) and not names:
-        left = ", ".join(name for name in QUESTION_TYPES if name not in RULE_TYPES)
-        note(f"Left to a model, for rules make none worth asking: {left}.")
+        by_model = ", ".join(name for name in QUESTION_TYPES if name not in RULE_TYPES)
+        note(f"Only a model makes these types: {by_model}.")
     if isinstance(maker, ModelMaker) and maker.failed:
         note(f"{maker.failed} of the model's replies came to nothing.")
 
@@ -141,18 +143,18 @@ def _make_training_set(given: dict[str, Any]) -> None:
         note(f"{change.failed} questions were reworded by rules: the model did not.")
 
 
-def _tell_of(made: "MadeSet", wanted: int) -> None:
-    """Say what was made and what was not."""
+def _tell_of(made_set: "MadeSet", wanted: int) -> None:
+    """Report what was made and what was not."""
     note(
-        f"{len(made.questions)} questions; left out: {made.repeated} that repeat another, "
-        f"{made.unconnected} that retrieval does not connect to their evidence."
+        f"{len(made_set.questions)} questions; left out: {made_set.repeated} that repeat another, "
+        f"{made_set.unconnected} that retrieval does not connect to their evidence."
     )
-    if made.shortfall:
-        missing = ", ".join(f"{kind} {count}" for kind, count in made.shortfall.items())
-        note(f"Missing from an even share: {missing}; other types stand in where they can.")
-    if len(made.questions) < wanted:
-        fewer = wanted - len(made.questions)
-        note(f"{fewer} of {wanted} could not be made: the documents give no more.")
+    if made_set.shortfall:
+        missing = ", ".join(f"{kind} {count}" for kind, count in made_set.shortfall.items())
+        note(f"Missing from an even share: {missing}. Other types replace them if possible.")
+    if len(made_set.questions) < wanted:
+        fewer = wanted - len(made_set.questions)
+        note(f"{fewer} of {wanted} could not be made, because the documents do not give more.")
 
 
 @commands.command()
@@ -161,13 +163,13 @@ def review(
     *,
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A review file; decisions are kept as they are made."),
+        typer.Argument(metavar="FILE", help="A review file. Each decision is saved at once."),
     ],
     accept: Annotated[
         list[str] | None, option("Accept without asking. May be repeated.", "ID")
     ] = None,
     drop: Annotated[list[str] | None, option("Drop without asking. May be repeated.", "ID")] = None,
-    again: Annotated[bool, option("Go through the decided ones, too.", flag="--again")] = False,
+    again: Annotated[bool, option("Also show decided questions.", flag="--again")] = False,
     to_csv: Annotated[
         Path | None, option("Write the review as a table for a spreadsheet instead.", "TABLE")
     ] = None,
@@ -175,9 +177,9 @@ def review(
         Path | None, option("Take the decisions and edits of such a table.", "TABLE")
     ] = None,
 ) -> None:
-    """Go through questions one by one: accept, edit or drop each by six criteria; quit any time.
+    """Go through questions one by one: accept, edit or drop each by six criteria. Quit at any time.
 
-    Or in a spreadsheet: --to-csv writes a table, --from-csv reads it back.
+    To use a spreadsheet instead, write a table with --to-csv and read it back with --from-csv.
     """
     ways = [bool(accept or drop), again, to_csv is not None, from_csv is not None]
     if sum(ways) > 1:
@@ -208,8 +210,8 @@ def apply(
 
     check_writable(out)
     passed, dropped, still_open = apply_review(file, out)
-    said = f"{passed} accepted, {dropped} dropped, {still_open} open."
-    note(said, style="yellow" if still_open else "")
+    counts = f"{passed} accepted, {dropped} dropped, {still_open} open."
+    note(counts, style="yellow" if still_open else "")
 
 
 def _write_table(file: Path, table: Path) -> None:
@@ -232,7 +234,7 @@ def _read_table(file: Path, table: Path) -> None:
     rows = read_review(file)
     decided = read_table(table, rows)
     write_review(file, decided)
-    changed = sum(one != other for one, other in zip(rows, decided, strict=True))
+    changed = sum(before != after for before, after in zip(rows, decided, strict=True))
     note(f"{changed} changed; {_counted(decided)} in {file}")
 
 
@@ -256,7 +258,7 @@ def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:
 
 
 def _walk(file: Path, again: bool) -> None:
-    """Show the open questions one after the other; with ``again`` those that are decided, too.
+    """Show the open questions one after the other, with ``again`` the decided ones as well.
 
     Every decision is written to the review file before the next question is shown.
     """
@@ -286,7 +288,7 @@ def _walk(file: Path, again: bool) -> None:
 
 
 def _decided(row: "Reviewed", answer: str) -> "Reviewed | None":
-    """Return a question as the answer has it; None where the input ends."""
+    """Return a question after the person's answer, or None at the end of the input."""
     if answer in ("a", "accept"):
         return row.decided("accept")
     if answer in ("d", "drop"):
@@ -323,8 +325,8 @@ def _show(row: "Reviewed", place: str) -> None:
     decided = "" if row.decision == "open" else f", {row.decision}"
     result_console().print()
     _say(f"{place}: {row.id} ({row.question_type}{decided})", "bold")
-    for said in row.conversation_history:
-        _say(f"   {said.role}: {said.content}", "dim")
+    for turn in row.conversation_history:
+        _say(f"   {turn.role}: {turn.content}", "dim")
     _say(f"Q  {row.question}", "cyan")
     _say(f"A  {row.reference_answer or 'no reference answer'}")
     for line in clean(row.reference_context or "no context").splitlines():

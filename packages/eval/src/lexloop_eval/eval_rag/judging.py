@@ -39,11 +39,11 @@ _OWN = ("id", "system", "question", "answer", "reference_answer", "contexts", "d
 
 
 class Answer(BaseModel):
-    """One answer by one system; ``question`` and ``answer`` must be there.
+    """One answer by one system. ``question`` and ``answer`` are required.
 
-    ``contexts`` are the texts that the answer was written from; ``documents`` names the documents
-    of the corpus of which one answers the question. ``human`` is what a person gave the answer, on
-    whatever scale. What is missing leaves the judges that need it unresolved.
+    ``contexts`` are the texts that the answer was written from. ``documents`` names documents of
+    the corpus, one of which answers the question. ``human`` is a person's score of the answer, on
+    any scale. Judges are unresolved if a field that they need is missing.
     """
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
@@ -64,46 +64,46 @@ class Answer(BaseModel):
 
     @property
     def stated(self) -> str:
-        """The answer as it is; empty where it holds nothing but markers."""
+        """The answer, or empty if it has only markers."""
         return self.answer if words(self.said) else ""
 
     @property
     def reference(self) -> str:
-        """The reference answer; empty where none is known."""
+        """The reference answer, or empty if none is known."""
         return (self.reference_answer or "").strip()
 
 
 def read_answers(path: Path, human: str | None = None) -> list[Answer]:
-    """Return the answers of a JSON Lines file, each under an id: its own, or its number.
+    """Return the answers of a JSON Lines file, each with an id: its own, or its number.
 
     Args:
-        path: UTF-8 text, one JSON object a line.
-        human: The field that holds human scores; None for ``human``, where there is one.
+        path: UTF-8 text, one JSON object per line.
+        human: The field of human scores. None for ``human``, if it exists.
 
     Raises:
-        InputError: The file cannot be read, a line is malformed, a system answers under the same
-            id twice, or no line has the field that was named.
+        InputError: The file cannot be read, a line is malformed, a system has two answers with the
+            same id, or no line has the given field.
     """
     if human in _OWN:
         raise InputError(f"--human is {human!r}, which holds no scores.", "Name another field.")
-    # text and truth values are no scores
+    # text and truth values are not scores
     score: Any = Field(validation_alias=human or HUMAN, strict=True, allow_inf_nan=False)
     line = create_model("Answer", __base__=Answer, human=(Annotated[float | None, score], None))
-    found = [
+    answers = [
         answer if answer.id else answer.model_copy(update={"id": f"a{number:04d}"})
         for number, answer in enumerate(read_jsonl(path, line), start=1)
     ]
-    if human and all(answer.human is None for answer in found):
+    if human and all(answer.human is None for answer in answers):
         raise InputError(f"{path}: no line has a score in {human!r}.", "Name another field.")
-    counts = Counter((answer.system, answer.id) for answer in found)
+    counts = Counter((answer.system, answer.id) for answer in answers)
     twice = [key for key, count in counts.items() if count > 1]
     if twice:
         system, name = twice[0]
         raise InputError(
             f"{path}: {len(twice)} ids occur twice for one system, first {name!r} of {system!r}.",
-            "Give each answer of a system an id of its own.",
+            "Give each answer of a system its own id.",
         )
-    return found
+    return answers
 
 
 Scores = dict[str, Score]
@@ -134,8 +134,10 @@ class AnswerJudge:
         self._correctness = CorrectnessJudge(sources.embed)
         self._weights = load_weights("judges/relevance.json", "answer", AnswerFeatures)
         self._asked = lru_cache(_QUESTIONS)(lambda question: query_of(parse(question), sources))
-        # one document serves the answers of every system, and other questions too
-        self._evidence = lru_cache(_DOCUMENTS)(lambda held: evidence_of(list(held), sources.embed))
+        # a document is used for the answers of every system, and for other questions
+        self._evidence = lru_cache(_DOCUMENTS)(
+            lambda texts_held: evidence_of(list(texts_held), sources.embed)
+        )
 
     def scores(
         self,
@@ -155,32 +157,34 @@ class AnswerJudge:
             documents: The document of each answer's question.
             progress: Called with a stage's name, what is done and how much there is.
         """
-        found: list[Scores] = []
+        all_scores: list[Scores] = []
         for start in range(0, len(answers), _AT_ONCE):
             block = answers[start : start + _AT_ONCE]
-            given = documents[start : start + _AT_ONCE]
-            wanted = (t for pair in zip(block, given, strict=True) for t in _texts(*pair))
-            self._sources.prepare(wanted, partial(progress, "embedding answers"))
-            triples = [(one.question, one.stated, one.reference) for one in block]
+            documents_here = documents[start : start + _AT_ONCE]
+            needed = (
+                text for pair in zip(block, documents_here, strict=True) for text in _texts(*pair)
+            )
+            self._sources.prepare(needed, partial(progress, "embedding answers"))
+            triples = [(answer.question, answer.stated, answer.reference) for answer in block]
             correct = self._correctness.scores(triples)
-            for answer, document, grade in zip(block, given, correct, strict=True):
-                found.append({**self._scores(answer, document), "correctness": grade})
-                progress("judging", len(found), len(answers))
-        return found
+            for answer, document, grade in zip(block, documents_here, correct, strict=True):
+                all_scores.append({**self._scores(answer, document), "correctness": grade})
+                progress("judging", len(all_scores), len(answers))
+        return all_scores
 
     def _scores(self, answer: Answer, document: Document) -> Scores:
-        said, reference, embed = answer.said, answer.reference, self._sources.embed
+        text, reference, embed = answer.said, answer.reference, self._sources.embed
         compared: Scores = dict.fromkeys(("similarity", *texts.BY_WORDS), _NO_REFERENCE)
         if words(reference):
             similar: Score = Unresolved("the answer is empty")
-            if words(said):
-                similar = texts.cosine(*embed([said, reference]))
-            compared = {"similarity": similar, **texts.by_words(said, reference)}
-        held = document if isinstance(document, Unresolved) else (document,)
+            if words(text):
+                similar = texts.cosine(*embed([text, reference]))
+            compared = {"similarity": similar, **texts.by_words(text, reference)}
+        contexts = document if isinstance(document, Unresolved) else (document,)
         return {
             "answer_relevance": self._relevance(answer),
             "groundedness": self._groundedness(answer, answer.contexts or _NO_CONTEXTS),
-            "groundedness_document": self._groundedness(answer, held),
+            "groundedness_document": self._groundedness(answer, contexts),
             **compared,
         }
 
@@ -192,18 +196,18 @@ class AnswerJudge:
         if answer.answer.strip() == ABSTENTION:
             return _ABSTAINED
         nothing = Evidence([], np.zeros((0, 0), dtype=np.float32))
-        asked = self._asked(answer.question)
-        features = answer_features(asked, answer.answer, nothing, self._sources)
+        parsed = self._asked(answer.question)
+        features = answer_features(parsed, answer.answer, nothing, self._sources)
         return self._weights.probability(astuple(features)) if features else _CLAIMS_NOTHING
 
-    def _groundedness(self, answer: Answer, held: tuple[str, ...] | Unresolved) -> Score:
-        if isinstance(held, Unresolved):
-            return held
+    def _groundedness(self, answer: Answer, contexts: tuple[str, ...] | Unresolved) -> Score:
+        if isinstance(contexts, Unresolved):
+            return contexts
         if answer.answer.strip() == ABSTENTION:
             return _ABSTAINED
         if not (claims := claims_of(answer.answer)):
             return _CLAIMS_NOTHING
-        supports = self._support.of(claims, self._evidence(held))
+        supports = self._support.of(claims, self._evidence(contexts))
         return float(np.mean([support.probability for support in supports]))
 
 
@@ -235,7 +239,7 @@ def model_scores(
     Raises:
         ModelError: No further question could be asked.
     """
-    said = [without_markers(answer.answer) for answer in answers]
+    texts = [without_markers(answer.answer) for answer in answers]
     panels: dict[str, Sequence[Score]] = {}
     for name, panel in _PANELS.items():
         for suffix, held in (("", None), ("_document", document)):
@@ -243,23 +247,23 @@ def model_scores(
             if isinstance(held, Unresolved):
                 scored = held
             else:
-                scored = asker.settle(panel(asker, question, said, held, asker.rubrics))
-            same = [scored] * len(said) if isinstance(scored, Unresolved) else scored
+                scored = asker.settle(panel(asker, question, texts, held, asker.rubrics))
+            same = [scored] * len(texts) if isinstance(scored, Unresolved) else scored
             panels[f"{name}{suffix}"] = same
-    found: list[Scores] = []
+    all_scores: list[Scores] = []
     for place, answer in enumerate(answers):
         contexts = answer.contexts or ()
         given = Given(question, answer.answer, answer.reference, contexts, embed, asker.rubrics)
         alone = model_metrics(asker, given)
-        found.append({**alone, **{name: scores[place] for name, scores in panels.items()}})
-    return found
+        all_scores.append({**alone, **{name: scores[place] for name, scores in panels.items()}})
+    return all_scores
 
 
 class _NoCollection:
-    """The answers to what judging asks of a collection, where there is none.
+    """Stands in for the collection that judges query, if there is none.
 
-    It embeds like its embedder, and remembers what was made ahead: judges embed a few texts a time,
-    which costs several times as much a text as many at once.
+    It embeds like its embedder, and caches vectors computed in advance: judges embed a few texts at
+    a time, which costs several times as much per text as many at once.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -268,12 +272,12 @@ class _NoCollection:
 
     def prepare(self, texts: Iterable[str], progress: Callable[[int, int], None]) -> None:
         """Make the vectors of these texts, and forget all others."""
-        wanted = list(dict.fromkeys(texts))
-        known = {text: self._known[text] for text in wanted if text in self._known}
-        if missing := [text for text in wanted if text not in known]:
-            made = self._embedder.encode(missing, progress).astype(np.float32)
-            known |= zip(missing, made, strict=True)
-        self._known = known
+        unique = list(dict.fromkeys(texts))
+        vectors = {text: self._known[text] for text in unique if text in self._known}
+        if missing := [text for text in unique if text not in vectors]:
+            encoded = self._embedder.encode(missing, progress).astype(np.float32)
+            vectors |= zip(missing, encoded, strict=True)
+        self._known = vectors
 
     def embed(self, texts: list[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
@@ -311,9 +315,9 @@ _NO_DOCUMENT = Unresolved("the index holds nothing of the documents that the lin
 class AnswerRecord(TypedDict):
     """One answer with its scores: a line of ``judged.jsonl``.
 
-    ``document`` says what Eval-RAG's index gave for the question: its label, kind and origin, the
-    known question that led to it and how similar that is; None where there is no document. A
-    score is a number or ``{"unresolved": reason}``.
+    ``document`` describes the document from Eval-RAG's index for the question: its label, kind and
+    origin, the known question that led to it and their similarity. It is None if there is no
+    document. A score is a number or ``{"unresolved": reason}``.
     """
 
     id: str
@@ -336,46 +340,45 @@ def judge_answers(
     progress: Progress,
     workers: int = 4,
 ) -> list[AnswerRecord]:
-    """Return a record for each answer, judged in every way that there is, in their order.
+    """Return a record for each answer in order, judged in every available way.
 
     Args:
-        answers: In the order of their file.
-        index: Gives each question its document; None leaves what needs one unresolved.
+        answers: The answers, in the order of their file.
+        index: Gives each question its document. None leaves scores that need one unresolved.
         judge: Judges each answer.
-        ask: Has a model judge the answers to a question beside its document; None where no model
-            is configured.
-        progress: Called with ``judging`` or ``asking the model``, what is done and how much
-            there is.
-        workers: Questions that are put to the model at once.
+        ask: Has a model judge the answers to a question with its document. None if no model is
+            configured.
+        progress: Called with ``judging`` or ``asking the model``, the number done and the total.
+        workers: The number of questions put to the model at once.
 
     Raises:
-        ModelError: The model's host can answer nothing; what it answered before is kept.
+        ModelError: The model's host cannot answer anything. Earlier replies are kept.
     """
     groups = _grouped(answers)
     questions = [answers[places[0]].question for places in groups]
-    found: list[Match | Unresolved] = [_NO_INDEX for _ in groups]
+    matches: list[Match | Unresolved] = [_NO_INDEX for _ in groups]
     if index is not None:
         nearest = index.nearest(questions, [_documents(answers, places) for places in groups])
-        found = [match or _NO_DOCUMENT for match in nearest]
-    of_answer = {i: match for places, match in zip(groups, found, strict=True) for i in places}
+        matches = [match or _NO_DOCUMENT for match in nearest]
+    of_answer = {i: match for places, match in zip(groups, matches, strict=True) for i in places}
     documents = [_text(of_answer[i]) for i in range(len(answers))]
     scores = judge.scores(answers, documents, progress)
     if ask is not None:
 
         def work(group: int) -> list[Scores]:
             own = [answers[i] for i in groups[group]]
-            return ask(questions[group], own, _text(found[group]))
+            return ask(questions[group], own, _text(matches[group]))
 
         asking = partial(progress, "asking the model")
-        given = side_by_side(work, range(len(groups)), asking, workers)
-        for places, by_model in zip(groups, given, strict=True):
+        replies = side_by_side(work, range(len(groups)), asking, workers)
+        for places, by_model in zip(groups, replies, strict=True):
             for i, named in zip(places, by_model, strict=True):
                 scores[i] |= named
     return [_record(answer, of_answer[i], scores[i]) for i, answer in enumerate(answers)]
 
 
 def _grouped(answers: Sequence[Answer]) -> list[list[int]]:
-    """The places of answers to one question, whatever its case and blanks, in lots for a prompt."""
+    """Return the places of answers to the same question, ignoring case and blanks, in batches."""
     last: dict[str, list[int]] = {}
     groups: list[list[int]] = []
     for place, answer in enumerate(answers):
@@ -388,21 +391,21 @@ def _grouped(answers: Sequence[Answer]) -> list[list[int]]:
 
 
 def _documents(answers: Sequence[Answer], places: Sequence[int]) -> tuple[str, ...] | None:
-    """The documents that the answers name; None where none does."""
-    named = [answers[place].documents for place in places]
-    return tuple(dict.fromkeys(name for names in named if names for name in names)) or None
+    """Return the documents that the answers name, or None if none does."""
+    names_of = [answers[place].documents for place in places]
+    return tuple(dict.fromkeys(name for names in names_of if names for name in names)) or None
 
 
-def _text(found: Match | Unresolved) -> Document:
-    return found if isinstance(found, Unresolved) else found[0].authority.text
+def _text(match: Match | Unresolved) -> Document:
+    return match if isinstance(match, Unresolved) else match[0].authority.text
 
 
-def _record(answer: Answer, found: Match | Unresolved, scores: Scores) -> AnswerRecord:
+def _record(answer: Answer, match: Match | Unresolved, scores: Scores) -> AnswerRecord:
     document: dict[str, Any] | None = None
-    if not isinstance(found, Unresolved):
-        entry, similarity = found
-        one = entry.authority
-        document = {"label": one.label, "kind": one.kind, "origin": one.origin}
+    if not isinstance(match, Unresolved):
+        entry, similarity = match
+        authority = entry.authority
+        document = {"label": authority.label, "kind": authority.kind, "origin": authority.origin}
         document |= {"nearest_question": entry.question, "similarity": similarity}
     record: AnswerRecord = {
         "id": answer.id,

@@ -1,8 +1,8 @@
 """Known questions, each with the authority that answers it: the pairs (q, d) of Eval-RAG, 2.
 
 An authority is a provision, a part of a case, or what a known answer rests on. Its questions come
-of rules, of a model, or of pairs of questions and answers; from any question the way leads to the
-authority that answers the nearest known one (figure 2).
+from rules, a model, or pairs of questions and answers. Any question leads to the authority that
+answers the nearest known one (figure 2).
 """
 
 import re
@@ -54,11 +54,11 @@ def read_pairs(path: Path) -> list[KnownAnswer]:
 
 
 MOST_CHARS = 4000
-"""The most characters of one authority: it goes into prompts whole. Questions of the LL144
+"""Maximum characters of an authority, which goes into prompts whole. Questions of the LL144
 development half find the right provision as often at 2,500, those of the sample less often."""
 _CASE_NUMBER = re.compile(r"\b(?=\w*\d)(?:\d{2,4}[A-Z]{1,4}\d{1,6}|\w+[-/]\d+(?:[-/]\w+)*)\b")
 _LEAST_TITLE = 8
-"""A shorter title of a case may well stand in a text that does not mean the case."""
+"""Shorter titles of cases may occur in texts that do not mean the case."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class Authority:
 
     Args:
         kind: Made from a pair, a provision or a case.
-        origin: The source of its text: for a pair ``cited`` (the provisions and cases that the
-            pair's answer cites) or ``answer`` (the pair's answer itself, which cites none that
-            the corpus holds); otherwise ``corpus``.
-        label: Its name for a reader.
+        origin: The source of its text. For a pair, ``cited`` (the provisions and cases that the
+            pair's answer cites) or ``answer`` (the answer itself, if it cites none that the corpus
+            has). Otherwise ``corpus``.
+        label: Its name for readers.
         text: Its words.
         documents: The documents of the corpus from which its text comes.
-        section: Its label in its document, where it is of the corpus.
-        title: The document's title, likewise.
+        section: Its label in its document, if it is from the corpus.
+        title: The document's title, if it is from the corpus.
     """
 
     kind: Literal["pair", "provision", "case"]
@@ -99,19 +99,21 @@ def authorities_of(view: View) -> list[Authority]:
 
     A document whose metadata says that it is a case gives cases.
     """
-    known = view.metadata(view.documents)
-    found: list[Authority] = []
-    for _, section in groupby(view.every_chunk(), lambda one: (one["document"], one["section"])):
+    metadata = view.metadata(view.documents)
+    authorities: list[Authority] = []
+    for _, section in groupby(
+        view.every_chunk(), lambda chunk: (chunk["document"], chunk["section"])
+    ):
         for part in _parts(section):
             name, label = part[0]["document"], part[0]["section"]
-            whole, end = view.text_of(name) or "", max(chunk["end"] for chunk in part)
-            if text := whole[part[0]["start"] : end][:MOST_CHARS].strip():
+            full_text, end = view.text_of(name) or "", max(chunk["end"] for chunk in part)
+            if text := full_text[part[0]["start"] : end][:MOST_CHARS].strip():
                 kind: Literal["provision", "case"] = (
-                    "case" if known[name].kind == "case" else "provision"
+                    "case" if metadata[name].kind == "case" else "provision"
                 )
                 called, title = f"{name} {label}".strip(), part[0]["title"]
-                found.append(Authority(kind, "corpus", called, text, (name,), label, title))
-    return found
+                authorities.append(Authority(kind, "corpus", called, text, (name,), label, title))
+    return authorities
 
 
 def _parts(chunks: Iterator[Chunk]) -> Iterator[list[Chunk]]:
@@ -134,62 +136,64 @@ class CitedAuthorities:
     def __init__(self, authorities: Sequence[Authority]) -> None:
         self._by_section: dict[tuple[str, str], list[Authority]] = defaultdict(list)
         self._cases: dict[str, list[Authority]] = defaultdict(list)
-        for one in authorities:
-            if found := cited(one.section):
-                self._by_section[_section(found)].append(one)
-            for name in _names_of_case(one) if one.kind == "case" else ():
-                self._cases[name].append(one)
+        for authority in authorities:
+            if reference := cited(authority.section):
+                self._by_section[_section(reference)].append(authority)
+            for name in _names_of_case(authority) if authority.kind == "case" else ():
+                self._cases[name].append(authority)
 
     def of(self, text: str) -> list[Authority]:
-        """Return the provisions and cases that ``text`` cites, in its order, each once.
+        """Return the provisions and cases that ``text`` cites, in order and without repetition.
 
-        A section number that several documents have stands for that of the document which the
-        reference names, and otherwise for the one that shares most words with ``text``.
+        If several documents have a section number, it stands for the document that the reference
+        names, or else for the one that shares most words with ``text``.
         """
         places = [
-            (found.start, _meant(held, found.act.lower(), set(tokenize(text))))
-            for found in every_cited(text)
-            if (held := self._by_section.get(_section(found)))
+            (reference.start, _meant(candidates, reference.act.lower(), set(tokenize(text))))
+            for reference in every_cited(text)
+            if (candidates := self._by_section.get(_section(reference)))
         ]
-        cases = ((text.lower().find(name), held) for name, held in self._cases.items())
-        places += [(place, held) for place, held in cases if place >= 0]
-        places.sort(key=lambda found: found[0])
-        return list(dict.fromkeys(one for _, held in places for one in held))
+        cases = ((text.lower().find(name), candidates) for name, candidates in self._cases.items())
+        places += [(place, candidates) for place, candidates in cases if place >= 0]
+        places.sort(key=lambda placed: placed[0])
+        return list(
+            dict.fromkeys(authority for _, candidates in places for authority in candidates)
+        )
 
 
-def _meant(candidates: Sequence[Authority], act: str, said: set[str]) -> list[Authority]:
-    """All parts of the section in the one document that is meant."""
+def _meant(candidates: Sequence[Authority], act: str, words_of_text: set[str]) -> list[Authority]:
+    """Return all parts of the section in the document that is meant."""
     by_document: dict[tuple[str, ...], list[Authority]] = defaultdict(list)
-    for one in candidates:
-        by_document[one.documents].append(one)
+    for authority in candidates:
+        by_document[authority.documents].append(authority)
 
     def merit(parts: Sequence[Authority]) -> tuple[bool, int]:
         # title and file name, as a reference might write them
         stem = re.sub(r"[_-]+", " ", PurePosixPath(parts[0].documents[0]).stem)
-        named = len(act) >= _LEAST_TITLE and act in f"{parts[0].title}\n{stem}".lower()
-        return named, len(said & set(tokenize(" ".join(one.text for one in parts))))
+        is_named = len(act) >= _LEAST_TITLE and act in f"{parts[0].title}\n{stem}".lower()
+        return is_named, len(words_of_text & set(tokenize(" ".join(part.text for part in parts))))
 
     return max(by_document.values(), key=merit)
 
 
-def _section(found: Cited) -> tuple[str, str]:
-    """The key that a text and a label share: subdivisions left out."""
-    return found.kind, found.number.partition("|")[0]
+def _section(reference: Cited) -> tuple[str, str]:
+    """Return the key that a text and a label share, without subdivisions."""
+    return reference.kind, reference.number.partition("|")[0]
 
 
 def _names_of_case(case: Authority) -> set[str]:
     """The names of a case in texts: its title, or the number in its title or file name."""
     title = case.title.strip()
     names = f"{title}\n{PurePosixPath(case.documents[0]).stem}"
-    found = {number.lower() for number in _CASE_NUMBER.findall(names)}
-    return found | ({title.lower()} if len(title) >= _LEAST_TITLE else set())
+    own_names = {number.lower() for number in _CASE_NUMBER.findall(names)}
+    return own_names | ({title.lower()} if len(title) >= _LEAST_TITLE else set())
 
 
 def pair_entries(pairs: Sequence[KnownAnswer], authorities: Sequence[Authority]) -> list[Entry]:
     """Return each question with the document extracted from its answer (Eval-RAG, section 2).
 
-    That is the text of the provisions and cases that the answer cites, where the corpus holds
-    them; otherwise the answer itself. The authority's ``origin`` says which.
+    That is the text of the provisions and cases that the answer cites, if the corpus has them, or
+    else the answer itself. The authority's ``origin`` says which.
     """
     lookup = CitedAuthorities(authorities)
     return [Entry(pair.question, _of_pair(pair, lookup.of(pair.answer))) for pair in pairs]
@@ -198,16 +202,19 @@ def pair_entries(pairs: Sequence[KnownAnswer], authorities: Sequence[Authority])
 def _of_pair(pair: KnownAnswer, cited: Sequence[Authority]) -> Authority:
     if not cited:
         return Authority("pair", "answer", "a known answer", pair.answer.strip())
-    taken: list[Authority] = []
-    for one in cited:
-        if not taken or sum(len(held.text) for held in taken) + len(one.text) <= MOST_CHARS:
-            taken.append(one)
+    chosen: list[Authority] = []
+    for authority in cited:
+        if (
+            not chosen
+            or sum(len(other.text) for other in chosen) + len(authority.text) <= MOST_CHARS
+        ):
+            chosen.append(authority)
     return Authority(
         "pair",
         "cited",
-        ", ".join(dict.fromkeys(one.label for one in taken)),
-        "\n\n".join(one.text for one in taken),
-        tuple(dict.fromkeys(name for one in taken for name in one.documents)),
+        ", ".join(dict.fromkeys(authority.label for authority in chosen)),
+        "\n\n".join(authority.text for authority in chosen),
+        tuple(dict.fromkeys(name for authority in chosen for name in authority.documents)),
     )
 
 
@@ -223,14 +230,14 @@ class QuestionIndex:
     """Known questions, their vectors, and the authority that answers each.
 
     Args:
-        entries: At least one.
-        embedder: Makes their vectors, and embeds what is asked.
-        progress: Told how many are made.
+        entries: The known questions, at least one.
+        embedder: Embeds known questions and new ones.
+        progress: Called with the number of embedded questions.
     """
 
     def __init__(self, entries: Sequence[Entry], embedder: Embedder, progress: Progress) -> None:
         self.entries, self._embedder = list(entries), embedder
-        questions = [one.question for one in self.entries]
+        questions = [entry.question for entry in self.entries]
         self._vectors = embedder.encode(questions, progress).astype(np.float32)
 
     def __len__(self) -> int:
@@ -239,26 +246,26 @@ class QuestionIndex:
     def nearest(
         self, questions: Sequence[str], documents: Sequence[Collection[str] | None]
     ) -> list[Match | None]:
-        """Return for each question the known question whose cosine is highest.
+        """Return the most similar known question for each question, by cosine.
 
         Args:
-            questions: What was asked.
-            documents: Of each question the documents of which one must be the authority's; None
-                for no such condition.
+            questions: The questions.
+            documents: For each question, documents of which one must be the authority's, or None
+                for any.
 
         Returns:
-            None where no authority comes from those documents.
+            None for a question if no authority comes from its documents.
         """
         if not questions:
             return []
         vectors = self._embedder.embed(list(questions))
-        return [self._nearest(*asked) for asked in zip(vectors, documents, strict=True)]
+        return [self._nearest(*pair) for pair in zip(vectors, documents, strict=True)]
 
     def _nearest(self, vector: Vectors, documents: Collection[str] | None) -> Match | None:
         cosines = self._vectors @ vector
         if documents is not None:
-            wanted = set(documents)
-            fits = [not wanted.isdisjoint(one.authority.documents) for one in self.entries]
+            allowed = set(documents)
+            fits = [not allowed.isdisjoint(entry.authority.documents) for entry in self.entries]
             cosines = np.where(fits, cosines, -np.inf)
         best = int(cosines.argmax())
         return (self.entries[best], float(cosines[best])) if np.isfinite(cosines[best]) else None
@@ -274,20 +281,20 @@ def known_questions(
     """Return the index that gives each question its document.
 
     Args:
-        settings: Their ``corpus`` gives provisions and cases, those that their filters admit; None
-            for no corpus.
+        settings: Their ``corpus`` gives the provisions and cases that their filters admit. None for
+            no corpus.
         pairs: Questions with their answers.
-        embedder: Makes the vectors of questions, and those of a corpus not indexed yet.
-        write: Has a model write the questions of provisions; None for questions by rule.
-        progress: Called with a stage's name, what is done and how much there is.
+        embedder: Embeds questions, and a corpus that is not indexed yet.
+        write: Has a model write the questions of provisions. None for questions by rule.
+        progress: Called with a stage's name, the number done and the total.
 
     Returns:
-        The index, None without a corpus and without pairs; and what ``write`` found missing.
+        The index, or None without a corpus and pairs; and what ``write`` reports as missing.
 
     Raises:
         CorpusError: The corpus is missing, empty or unreadable.
         DataError: An index is damaged or was built with another embedder.
-        ModelError: The model's host can answer nothing.
+        ModelError: The model's host cannot answer anything.
     """
     authorities: list[Authority] = []
     if settings:
@@ -306,14 +313,14 @@ def known_questions(
 def entries_by_rule(authorities: Sequence[Authority]) -> list[Entry]:
     """Return the questions of every provision: one on the heading, and its statements.
 
-    Statements serve as they are: an embedder trained on questions and answers puts a question
+    Statements are used unchanged: an embedder trained on questions and answers puts a question
     closer to the words that answer it than to a template filled with them.
     """
     entries: list[Entry] = []
     for authority in authorities:
         heading = _MARKS.sub("", authority.text.partition("\n")[0])[:_MOST_HEADING]
-        said = [statement.text for statement in statements_in_text(authority.text)]
-        questions = [f"What does {authority.section} say? {heading}".strip(), *said]
+        texts = [statement.text for statement in statements_in_text(authority.text)]
+        questions = [f"What does {authority.section} say? {heading}".strip(), *texts]
         entries += [Entry(question, authority) for question in dict.fromkeys(questions)]
     return entries
 
@@ -344,14 +351,14 @@ def entries_by_model(
 
     Args:
         asker: Asks the model.
-        count: Questions for each.
-        workers: Provisions that are put to the model at once.
+        count: The number of questions per provision.
+        workers: The number of provisions put to the model at once.
         authorities: The provisions and cases.
-        progress: Called with the provisions done and the provisions in all.
+        progress: Called with the number of finished provisions and their total.
 
     Returns:
-        The entries, and for each provision that the model gave none for, its label and why: it has
-        the questions by rule instead.
+        The entries; and for each provision without a question from the model, its label and the
+        reason. Such a provision has the questions by rule instead.
 
     Raises:
         ModelError: No further question could be asked.
@@ -363,11 +370,11 @@ def entries_by_model(
     entries: list[Entry] = []
     missing: list[str] = []
     replies = side_by_side(ask, authorities, progress, workers)
-    for authority, found in zip(authorities, replies, strict=True):
-        if isinstance(found, Unresolved) or not found:
-            why = found.reason if isinstance(found, Unresolved) else "no question was written"
+    for authority, reply in zip(authorities, replies, strict=True):
+        if isinstance(reply, Unresolved) or not reply:
+            why = reply.reason if isinstance(reply, Unresolved) else "no question was written"
             missing.append(f"{authority.label}: {why}")
             entries += entries_by_rule([authority])
         else:
-            entries += [Entry(question, authority) for question in found]
+            entries += [Entry(question, authority) for question in reply]
     return entries, missing

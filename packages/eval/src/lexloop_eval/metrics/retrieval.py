@@ -13,23 +13,23 @@ _NO_EVIDENCE = Unresolved("no evidence span is known")
 
 
 def of_ranking(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> dict[str, Score]:
-    """Return what the first k of a ranking are worth, by name and each in [0, 1].
+    """Return metrics of the first k of a ranking, by name and each in [0, 1].
 
     ``recall`` is the relevant ids among the first k / all relevant ids, ``precision`` the same / k
-    (trec_eval's ``recall.k`` and ``P.k``); ``hit`` is 1 when there is any among them, ``mrr`` 1 /
+    (trec_eval's ``recall.k`` and ``P.k``); ``hit`` is 1 if there is any among them, ``mrr`` 1 /
     the rank of the first (LQ-RAG, section V-C, equations 5 and 6); ``map`` is the sum over relevant
     ranks i <= k of Precision@i / all relevant ids (trec_eval's ``map_cut.k``); ``ndcg`` is DCG@k /
     IDCG@k, with DCG@k = sum over i <= k of (2^rel_i - 1) / log2(i + 1) and IDCG that of the best
     ranking (Sultania et al., appendix B, equation 2).
 
     Args:
-        ranked: Ids from best to worst. One counts at its first place, so that passages of one
-            document count as that document once.
-        relevance: The grade of every relevant id; 0 and below is not relevant.
+        ranked: Ids from best to worst. Repeated ids count at their first place, so that passages of
+            one document count as that document once.
+        relevance: The grade of every relevant id. Grades of 0 and below are not relevant.
         k: The cut-off.
 
     Returns:
-        All unresolved where nothing is relevant, and with a cut-off below 1.
+        All unresolved if nothing is relevant or the cut-off is below 1.
     """
     relevant = sum(grade > 0 for grade in relevance.values())
     if k < 1 or not relevant:
@@ -44,7 +44,7 @@ def of_ranking(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> d
         "precision": len(ranks) / k,
         "hit": float(bool(ranks)),
         "mrr": 1.0 / ranks[0] if ranks else 0.0,
-        "map": sum(found / rank for found, rank in enumerate(ranks, 1)) / relevant,
+        "map": sum(count / rank for count, rank in enumerate(ranks, 1)) / relevant,
         "ndcg": _dcg(grades) / _dcg(sorted(relevance.values(), reverse=True)[:k]),
     }
 
@@ -62,36 +62,36 @@ def context_precision(relevant: Sequence[bool]) -> Score:
     """Return the sum over k of P_k * v_k / |R_K|: whether relevant passages come first.
 
     P_k is the share of relevant passages among the first k, v_k is 1 for a relevant one and
-    |R_K| counts them. Where no passage is relevant the formula is 0/0; it is 0 here, because
-    passages were retrieved and none was of use. Source: HyPA-RAG, section 5.2 (context precision).
+    |R_K| counts them. If no passage is relevant, the formula is 0/0. It is 0 here, because
+    passages were retrieved and none was useful. Source: HyPA-RAG, section 5.2 (context precision).
 
     Args:
         relevant: For each passage, best first, whether it is relevant.
 
     Returns:
-        In [0, 1]; unresolved without passages.
+        In [0, 1], or unresolved without passages.
     """
     if not relevant:
         return Unresolved("no passage was retrieved")
-    grades = {str(place): int(one) for place, one in enumerate(relevant)}
+    grades = {str(place): int(is_relevant) for place, is_relevant in enumerate(relevant)}
     return of_ranking([*grades], grades, len(grades))["map"] if any(relevant) else 0.0
 
 
 def of_spans(retrieved: Sequence[Span], evidence: Sequence[Span]) -> dict[str, Score]:
     """Return characters of the evidence that were retrieved, over those of either, in [0, 1].
 
-    ``span_recall`` is the share of the evidence, ``span_precision`` of what was retrieved; spans
-    that overlap count their characters once. Source: LegalBench-RAG's character-level metrics.
+    ``span_recall`` divides by the evidence, ``span_precision`` by what was retrieved. Overlapping
+    spans count their characters once. Source: LegalBench-RAG's character-level metrics.
 
     Returns:
-        Both unresolved without evidence, the precision when nothing was retrieved.
+        Both unresolved without evidence, the precision also if nothing was retrieved.
     """
-    wanted, found = _characters(evidence), _characters(retrieved)
-    if not wanted:
+    expected, found_characters = _characters(evidence), _characters(retrieved)
+    if not expected:
         return dict.fromkeys(OF_SPANS, _NO_EVIDENCE)
-    common = wanted + found - _characters([*retrieved, *evidence])
-    precise = common / found if found else Unresolved("nothing was retrieved")
-    return {"span_recall": common / wanted, "span_precision": precise}
+    common = expected + found_characters - _characters([*retrieved, *evidence])
+    precise = common / found_characters if found_characters else Unresolved("nothing was retrieved")
+    return {"span_recall": common / expected, "span_precision": precise}
 
 
 def overlap(first: Span, second: Span) -> int:
@@ -106,7 +106,7 @@ def _dcg(grades: Sequence[int]) -> float:
 
 
 def _characters(spans: Sequence[Span]) -> int:
-    """The characters that spans hold, each once; empty and inverted spans hold none."""
+    """Return the number of distinct characters in spans. Empty and inverted spans have none."""
     total, current, reached = 0, "", 0
     for document, start, end in sorted(spans):
         if document != current:

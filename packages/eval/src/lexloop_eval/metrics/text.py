@@ -1,6 +1,6 @@
 """Metrics of an answer against the reference, by its words and by its vector.
 
-An empty reference leaves every metric unresolved: it can neither be met nor missed. An empty
+An empty reference leaves every metric unresolved, since it can be neither met nor missed. An empty
 answer scores 0.
 """
 
@@ -39,15 +39,15 @@ def token_f1(answer: str, reference: str) -> Score:
     Source: SQuAD (Rajpurkar et al. 2016), section 6.1; normalised as ``exact_match``.
 
     Returns:
-        In [0, 1]; when either has no word left, whether both have none.
+        In [0, 1]. If either has no words left, whether both have none.
     """
     if not reference.strip():
         return _NO_REFERENCE
-    said, wanted = _normalised(answer), _normalised(reference)
-    if not said or not wanted:
-        return float(said == wanted)
-    common = (Counter(said) & Counter(wanted)).total()
-    return 2 * common / (len(said) + len(wanted))
+    answer_words, reference_words = _normalised(answer), _normalised(reference)
+    if not answer_words or not reference_words:
+        return float(answer_words == reference_words)
+    common = (Counter(answer_words) & Counter(reference_words)).total()
+    return 2 * common / (len(answer_words) + len(reference_words))
 
 
 def rouge_n(answer: str, reference: str, n: int, part: Part = "f") -> Score:
@@ -58,21 +58,21 @@ def rouge_n(answer: str, reference: str, n: int, part: Part = "f") -> Score:
     letters and digits, lower-cased and not stemmed.
 
     Args:
-        answer: What was said.
-        reference: What is right.
+        answer: The answer.
+        reference: The right answer.
         n: Length of the n-grams, at least 1.
-        part: Which of the three.
+        part: The value to return.
 
     Returns:
-        In [0, 1]; unresolved when the reference is shorter than n words.
+        In [0, 1], or unresolved if the reference is shorter than n words.
     """
-    said, wanted = _grams(_words(answer), n), _grams(_words(reference), n)
-    if not wanted:
+    answer_grams, reference_grams = _grams(_words(answer), n), _grams(_words(reference), n)
+    if not reference_grams:
         return Unresolved(f"the reference has fewer than {n} words")
-    common = (said & wanted).total()
+    common = (answer_grams & reference_grams).total()
     if part == "f":
-        return 2 * common / (said.total() + wanted.total())
-    return common / max(1, (wanted if part == "recall" else said).total())
+        return 2 * common / (answer_grams.total() + reference_grams.total())
+    return common / max(1, (reference_grams if part == "recall" else answer_grams).total())
 
 
 def rouge_l(answer: str, reference: str) -> Score:
@@ -81,14 +81,18 @@ def rouge_l(answer: str, reference: str) -> Score:
     Source: Lin 2004, section 3.1 (sentence level, beta 1). Words as in ``rouge_n``.
 
     Returns:
-        In [0, 1]; unresolved when the reference has no word.
+        In [0, 1], or unresolved if the reference has no words.
     """
     from rapidfuzz.distance import LCSseq
 
-    said, wanted = _words(answer), _words(reference)
-    if not wanted:
+    answer_words, reference_words = _words(answer), _words(reference)
+    if not reference_words:
         return _NO_REFERENCE
-    return 2 * LCSseq.similarity(said, wanted) / (len(said) + len(wanted))
+    return (
+        2
+        * LCSseq.similarity(answer_words, reference_words)
+        / (len(answer_words) + len(reference_words))
+    )
 
 
 def bleu(answer: str, reference: str) -> Score:
@@ -117,7 +121,7 @@ BY_WORDS: dict[str, Callable[[str, str], Score]] = {
     "bleu": bleu,
     "exact_match": exact_match,
 }
-"""What an answer shares with its reference, by name."""
+"""Metrics of what an answer shares with its reference, by name."""
 
 
 def by_words(answer: str, reference: str) -> dict[str, Score]:
@@ -151,5 +155,5 @@ def _words(text: str) -> list[str]:
 
 
 def _normalised(text: str) -> list[str]:
-    kept = "".join(c for c in text.lower() if unicodedata.category(c)[0] not in "PS")
-    return _ARTICLES.sub(" ", kept).split()
+    letters = "".join(c for c in text.lower() if unicodedata.category(c)[0] not in "PS")
+    return _ARTICLES.sub(" ", letters).split()

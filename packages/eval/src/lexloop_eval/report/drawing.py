@@ -1,4 +1,4 @@
-"""Drawings by matplotlib, without pyplot, as SVG that stands inside a page."""
+"""Drawings by matplotlib, without pyplot, as SVG for embedding in a page."""
 
 import io
 import re
@@ -18,7 +18,7 @@ _INK, _PALE = "#2f6690", "#9db8cc"
 _WIDTH, _LONGEST = 9.0, 44
 _STYLE = {
     "svg.fonttype": "none",
-    # names by others may hold dollar signs; they are no formulas
+    # names by others may contain dollar signs, which are not formulas
     "text.parse_math": False,
     "font.family": "sans-serif",
     "font.size": 9.0,
@@ -42,10 +42,10 @@ def drawn(draw: Callable[[Any], None], width: float, height: float, title: str) 
     """Return an ``<svg>`` element, without a prologue, the same for the same drawing.
 
     Args:
-        draw: Fills the figure that it is given.
+        draw: Draws on the figure that it is given.
         width: In inches.
         height: In inches.
-        title: Read out where the picture cannot be seen; also keeps apart the identifiers inside.
+        title: Read by screen readers. Also makes the identifiers inside unique.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def drawn(draw: Callable[[Any], None], width: float, height: float, title: str) 
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(file, format="svg", metadata=nothing)
         text = file.getvalue().decode()
-    # every plot numbers its parts alike, and one page holds many; nothing refers to them
+    # plots all number their parts in the same way, and nothing refers to the numbers
     text = re.sub(r'<(g|path) id="[^"]*_\d+"', r"<\1", text[text.index("<svg") :])
     return text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
 
@@ -95,8 +95,8 @@ def judges_against_human(judges: Mapping[str, Sequence[tuple[float, float]]]) ->
             axes.margins(0.12)
             axes.set_xlabel("person's score")
             axes.set_ylabel(_short(judge))
-            found = interval_of(partial(correlation, "spearman"), pairs, resamples=200)
-            axes.set_title(f"Spearman {cell(of_estimate(found))}")
+            estimate = interval_of(partial(correlation, "spearman"), pairs, resamples=200)
+            axes.set_title(f"Spearman {cell(of_estimate(estimate))}")
         for axes in grid[len(judges) :]:
             axes.set_axis_off()
 
@@ -105,7 +105,10 @@ def judges_against_human(judges: Mapping[str, Sequence[tuple[float, float]]]) ->
 
 def _whiskers(figures: Sequence[Figure]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The means, and how far the ends of their intervals lie off; NaN draws nothing."""
-    rows = [[made["mean"], made["low"], made["high"]] for made in figures]
+    rows = [
+        [interval_figure["mean"], interval_figure["low"], interval_figure["high"]]
+        for interval_figure in figures
+    ]
     mean, low, high = np.array(rows, np.float64).T
     return mean, np.array([mean - low, high - mean])
 

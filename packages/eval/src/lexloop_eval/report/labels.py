@@ -1,4 +1,4 @@
-"""What people's labels say: how far people agree, and each judge with them, as figures and text."""
+"""Agreement of people's labels with each other and with each judge, as figures and text."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -25,7 +25,7 @@ from lexloop_eval.report.tables import (
 from lexloop_eval.score import is_resolved
 
 Given = dict[str, dict[Key, int]]
-"""The labels of what was asked, by person and the answer's key."""
+"""The labels of one question, by person and by the answer's key."""
 _MARK = LoopSettings().min_groundedness
 _MARKS = {
     **dict.fromkeys(("groundedness", "model_groundedness", "model_groundedness_tenths"), _MARK),
@@ -61,51 +61,57 @@ class _Judge(NamedTuple):
 
 
 def summarise(run: RunAnswers, labels: Mapping[str, Mapping[Key, Label]]) -> Figures:
-    """Return what people's labels say.
+    """Return the figures of people's labels.
 
     Returns:
-        ``people``: how many answers each labelled; ``correct`` and ``supported``, where anybody
-        was asked: ``between``, a row for every two people, and ``judges``, a row for every judge
-        and then for each question type.
+        ``people``: the number of answers that each person labelled. ``correct`` and ``supported``,
+        if anybody was asked: ``between``, a row for every two people, and ``judges``, a row for
+        every judge and then for each question type.
     """
-    given: dict[Asked, Given] = {asked: _given(labels, asked) for asked in SCALES}
+    labels_by_question: dict[Asked, Given] = {asked: _given(labels, asked) for asked in SCALES}
     people = {
-        person: {asked: len(given[asked].get(person, {})) for asked in SCALES} for person in labels
+        person: {asked: len(labels_by_question[asked].get(person, {})) for asked in SCALES}
+        for person in labels
     }
-    found: Figures = {"run": str(run.folder), "people": people}
-    for asked, own in given.items():
+    summary: Figures = {"run": str(run.folder), "people": people}
+    for asked, own in labels_by_question.items():
         if own:
-            found[asked] = {"between": _between(run, own), "judges": _judged(run, own, asked)}
-    return found
+            summary[asked] = {"between": _between(run, own), "judges": _judged(run, own, asked)}
+    return summary
 
 
 def _given(labels: Mapping[str, Mapping[Key, Label]], asked: Asked) -> Given:
-    found: Given = {}
+    by_person: Given = {}
     for person, lines in labels.items():
-        known = {key: label_of(line, asked) for key, line in lines.items()}
-        if own := {key: label for key, label in known.items() if label is not None}:
-            found[person] = own
-    return found
+        labels_of_person = {key: label_of(line, asked) for key, line in lines.items()}
+        if own := {key: label for key, label in labels_of_person.items() if label is not None}:
+            by_person[person] = own
+    return by_person
 
 
-def _between(run: RunAnswers, given: Given) -> list[Figures]:
+def _between(run: RunAnswers, by_person: Given) -> list[Figures]:
     """A row for every two people, on the answers that both labelled."""
     rows: list[Figures] = []
-    for one, other in combinations(given, 2):
-        shared = [key for key in given[one] if key in given[other]]
+    for first, second in combinations(by_person, 2):
+        shared = [key for key in by_person[first] if key in by_person[second]]
         pairs = [
-            _row(run.by_key[key], float(given[one][key]), given[one][key], [given[other][key]])
+            _row(
+                run.by_key[key],
+                float(by_person[first][key]),
+                by_person[first][key],
+                [by_person[second][key]],
+            )
             for key in shared
         ]
-        rows.append({"people": [one, other], **_figures(agreement(pairs))})
+        rows.append({"people": [first, second], **_figures(agreement(pairs))})
     return rows
 
 
-def _judged(run: RunAnswers, given: Given, asked: Asked) -> list[Figures]:
+def _judged(run: RunAnswers, by_person: Given, asked: Asked) -> list[Figures]:
     """A row for every judge over all questions, then one for each of their types."""
-    keys = list(dict.fromkeys(key for own in given.values() for key in own))
+    keys = list(dict.fromkeys(key for own in by_person.values() for key in own))
     labelled = [run.by_key[key] for key in keys]
-    whole: list[Figures] = []
+    overall: list[Figures] = []
     parts: list[Figures] = []
     for judge in _judges(asked, labelled):
         rows = []
@@ -113,15 +119,17 @@ def _judged(run: RunAnswers, given: Given, asked: Asked) -> list[Figures]:
             score = answer.scores.get(judge.score)
             if score is None or not is_resolved(score):
                 continue
-            people = [own[answer.key] for own in given.values() if answer.key in own]
-            said = [judge.of_person(label) for label in people]
-            rows.append(_row(answer, score, judge.label(score), said))
-        named: Figures = {"judge": judge.name, "question_type": None}
-        whole.append(named | _figures(agreement(rows)))
+            people = [own[answer.key] for own in by_person.values() if answer.key in own]
+            scores = [judge.of_person(label) for label in people]
+            rows.append(_row(answer, score, judge.label(score), scores))
+        head: Figures = {"judge": judge.name, "question_type": None}
+        overall.append(head | _figures(agreement(rows)))
         types = by_type(rows)
         if len(types) > 1:
-            parts += [named | {"question_type": t} | _figures(one) for t, one in types.items()]
-    return whole + parts
+            parts += [
+                head | {"question_type": t} | _figures(estimate) for t, estimate in types.items()
+            ]
+    return overall + parts
 
 
 def _row(answer: RunAnswer, score: float, label: int, people: Sequence[int]) -> Judged:
@@ -157,13 +165,15 @@ def _is_good(score: float) -> int:
     return int(score >= GOOD)
 
 
-def _figures(found: Agreement) -> Figures:
-    named = {name: of_estimate(one) for name, one in found.figures.items()}
+def _figures(estimate: Agreement) -> Figures:
+    figures = {name: of_estimate(value) for name, value in estimate.figures.items()}
     return {
-        "answers": found.answers,
-        **named,
-        "p": rounded(found.p) if is_resolved(found.p) else None,
-        "p_difference": rounded(found.p_difference) if is_resolved(found.p_difference) else None,
+        "answers": estimate.answers,
+        **figures,
+        "p": rounded(estimate.p) if is_resolved(estimate.p) else None,
+        "p_difference": rounded(estimate.p_difference)
+        if is_resolved(estimate.p_difference)
+        else None,
     }
 
 
@@ -190,23 +200,23 @@ def _people(summary: Figures) -> str:
     return "\n".join(["# Labels", "", *lines])
 
 
-def _tables(asked: Asked, found: Figures) -> list[Table]:
+def _tables(asked: Asked, figures: Figures) -> list[Table]:
     title = _TITLES[asked]
-    whole = [row for row in found["judges"] if row["question_type"] is None]
-    parts = [row for row in found["judges"] if row["question_type"] is not None]
+    overall = [row for row in figures["judges"] if row["question_type"] is None]
+    parts = [row for row in figures["judges"] if row["question_type"] is not None]
     tables = [
         Table(
             f"{title}: between people",
             _NOTE,
             ["People", "Answers", *(_HEADS[name] for name in _BETWEEN), "p"],
-            [[" and ".join(row["people"]), *_cells(row, _BETWEEN)] for row in found["between"]],
+            [[" and ".join(row["people"]), *_cells(row, _BETWEEN)] for row in figures["between"]],
         ),
         Table(
             f"{title}: judges and people",
             f"{_NOTE} Difference: the judge's label less the people's mean, with the p value of a "
             "paired randomisation test.",
             ["Judge", "Answers", *_HEADS.values(), "p", "Difference"],
-            [[row["judge"], *_cells(row, _HEADS), _difference(row)] for row in whole],
+            [[row["judge"], *_cells(row, _HEADS), _difference(row)] for row in overall],
         ),
         Table(
             f"{title}: by question type",
@@ -223,10 +233,10 @@ def _cells(row: Figures, names: Iterable[str]) -> list[Value]:
     return [row["answers"], *(_cell(row[name]) for name in names), p]
 
 
-def _cell(found: Figures) -> Cell | None:
-    if found["mean"] is None:
+def _cell(estimate: Figures) -> Cell | None:
+    if estimate["mean"] is None:
         return None
-    return Cell(number(found["mean"]), interval(found["low"], found["high"]))
+    return Cell(number(estimate["mean"]), interval(estimate["low"], estimate["high"]))
 
 
 def _difference(row: Figures) -> Cell | None:

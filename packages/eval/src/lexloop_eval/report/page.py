@@ -42,7 +42,7 @@ _JUDGES = {
 }
 _MOST_JUDGES = 9
 Columns = Mapping[str, Callable[[Any], Value]]
-"""The heads of a table, each with what stands below it."""
+"""The heads of a table, each with the value in its column."""
 Grouping = Literal["by_type", "by_class"]
 GROUPINGS: dict[Grouping, str] = {"by_type": "question type", "by_class": "complexity class"}
 _MOST_COLUMNS, _MOST_NAMED = 6, 6
@@ -51,7 +51,7 @@ _HARDEST, _LONGEST = 15, 700
 
 @dataclass(frozen=True)
 class Run:
-    """What a report shows; seconds and single questions are left out of what must be repeatable."""
+    """The content of a report. Seconds and single questions are not in its repeatable part."""
 
     summary: Figures
     timings: Figures | None = None
@@ -155,7 +155,7 @@ def _by_group(run: Run, by: Grouping) -> list[Table]:
 
 
 def _spent(row: Figures, name: str) -> float:
-    """How much of something a variant's questions cost; 0 where they cost none of it."""
+    """Return how much of something a variant's questions cost, or 0."""
     return float(row["metrics"].get(name, {}).get("high") or 0.0)
 
 
@@ -194,9 +194,9 @@ def _loop(run: Run) -> list[Table]:
         return lambda row: row["loop"][name]
 
     def gain(row: Figures) -> Value:
-        made: Figure = row["loop"]["correctness_gain"]
+        gain_figure: Figure = row["loop"]["correctness_gain"]
         p = row["loop"]["correctness_p"]
-        return made if isinstance(p, dict) else {**made, "p": p}
+        return gain_figure if isinstance(p, dict) else {**gain_figure, "p": p}
 
     columns: Columns = {
         "Questions": of("questions"),
@@ -220,7 +220,7 @@ def _loop(run: Run) -> list[Table]:
 
 
 def _refusals(run: Run) -> list[Table]:
-    """The negative queries that each variant refused; nothing where none was asked."""
+    """Return a table of the negative queries that each variant refused, if any were asked."""
     kinds = sorted(
         {kind for row in run.rows if row["refused"] for kind in row["refused"]["by_kind"]}
     )
@@ -244,7 +244,7 @@ def _refusals(run: Run) -> list[Table]:
 
 def _missing(run: Run) -> list[Table]:
     """Variants not run, why scores are missing, and questions that went wrong, if any."""
-    skipped = [[one["variant"], one["reason"]] for one in run.summary["skipped"]]
+    skipped = [[entry["variant"], entry["reason"]] for entry in run.summary["skipped"]]
     columns: Columns = {
         "Failed": lambda row: row["failed"],
         "Degraded": lambda row: row["degraded"],
@@ -265,21 +265,21 @@ def _missing(run: Run) -> list[Table]:
 
 
 def _unresolved(run: Run) -> Table:
-    found = [
+    unresolved = [
         (reason, count, metric, row["name"])
         for row in run.rows
-        for metric, made in row["metrics"].items()
+        for metric, estimate in row["metrics"].items()
         if metric not in COSTS
-        for reason, count in made.get("reasons", {}).items()
-        if made["unresolved"]
+        for reason, count in estimate.get("reasons", {}).items()
+        if estimate["unresolved"]
     ]
     counts: Counter[str] = Counter()
-    for reason, count, _, _ in found:
+    for reason, count, _, _ in unresolved:
         counts[reason] += count
     lines: list[list[Value]] = []
     for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        names = list(dict.fromkeys(metric for why, _, metric, _ in found if why == reason))
-        rows = {name for why, _, _, name in found if why == reason}
+        names = list(dict.fromkeys(metric for why, _, metric, _ in unresolved if why == reason))
+        rows = {name for why, _, _, name in unresolved if why == reason}
         lines.append([reason, count, len(rows), _listed(names)])
     note = "They are left out of every mean and never counted as 0."
     return Table("Unresolved scores", note, ["Reason", "Scores", "Variants", "Metrics"], lines)
@@ -300,23 +300,23 @@ def _hardest(run: Run) -> list[Table]:
             by_id.setdefault(record["id"], []).append((score, record))
     means = {name: mean([score for score, _ in own]) for name, own in by_id.items()}
     lowest = sorted(means, key=lambda name: (means[name], name))[:_HARDEST]
-    asked = Counter(record["id"] for record in run.records)
+    asked_by = Counter(record["id"] for record in run.records)
     head = ["Question", "Type", f"{label(metric)}, over variants", "Best variant", "Its answer"]
     note = "Mean [95 % bootstrap interval] (unresolved variants)."
-    lines = [_hard_line(by_id[name], asked[name]) for name in lowest]
+    lines = [_hard_line(by_id[name], asked_by[name]) for name in lowest]
     return [Table("Lowest scores", note, head, lines)] if lines else []
 
 
 def _hard_line(own: Sequence[tuple[float, Record]], asked: int) -> list[Value]:
-    # of equal scores the first variant's by name, whatever order the records came in
+    # of equal scores, use the first variant by name, in any order of the records
     best, record = min(own, key=lambda pair: (-pair[0], pair[1]["variant"]))
-    made = figure(sorted(score for score, _ in own))
-    within = interval(made["low"] or 0.0, made["high"] or 0.0)
+    score_figure = figure(sorted(score for score, _ in own))
+    within = interval(score_figure["low"] or 0.0, score_figure["high"] or 0.0)
     answer = record["answer"]
     return [
         f"{record['id']}: {record['question']}",
         record["question_type"],
-        Cell(number(made["mean"] or 0.0), within, asked - len(own)),
+        Cell(number(score_figure["mean"] or 0.0), within, asked - len(own)),
         f"{record['variant']} ({number(best)})",
         answer if len(answer) <= _LONGEST else f"{answer[:_LONGEST]}…",
     ]
@@ -324,16 +324,16 @@ def _hard_line(own: Sequence[tuple[float, Record]], asked: int) -> list[Value]:
 
 def _variant_plots(run: Run) -> list[str]:
     """The main metrics of every variant."""
-    found = [[row["metrics"].get(metric) for row in run.rows] for metric in run.mains]
+    all_figures = [[row["metrics"].get(metric) for row in run.rows] for metric in run.mains]
     return [
-        drawing.by_variant(title(metric), run.names, [made for made in figures if made])
-        for metric, figures in zip(run.mains, found, strict=True)
+        drawing.by_variant(title(metric), run.names, [estimate for estimate in figures if estimate])
+        for metric, figures in zip(run.mains, all_figures, strict=True)
         if all(figures)
     ]
 
 
 def _human_plots(run: Run) -> list[str]:
-    """Each judge against a person, where a person has scored the answers."""
+    """Return plots of each judge against people, if people scored the answers."""
     scored = [record for record in run.records if is_resolved(score_of(record, HUMAN))]
     judges = [
         name
@@ -378,25 +378,25 @@ def render(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str
 
 
 def to_markdown(summary: Figures) -> str:
-    """Return every table of a run but those of its seconds and of single questions."""
+    """Return every table of a run except those of seconds and of single questions."""
     run = Run(summary)
-    tables = [as_markdown(table) for _, _, made in _PARTS for table in made(run)]
+    tables = [as_markdown(table) for _, _, tables_of in _PARTS for table in tables_of(run)]
     heading = "\n".join(["# Evaluation", "", *(f"- {escaped(line)}" for line in _facts(summary))])
     return "\n\n".join([heading, *tables]) + "\n"
 
 
 def to_html(summary: Figures, timings: Figures, records: Sequence[Record]) -> str:
-    """Return the page of a run, in which everything that others wrote is escaped.
+    """Return the page of a run. Texts by others are escaped.
 
     Args:
         summary: The run's figures.
         timings: Its seconds.
-        records: Its questions, for what is shown of them one by one.
+        records: Its questions, for details of single ones.
     """
     run = Run(summary, timings, records)
     shown = [
-        Section(name, about, _PLOTS[name](run) if name in _PLOTS else (), made(run))
-        for name, about, made in _PARTS
+        Section(name, about, _PLOTS[name](run) if name in _PLOTS else (), tables_of(run))
+        for name, about, tables_of in _PARTS
     ]
     return render(f"Evaluation of {summary['gold']}", _facts(summary), shown)
 
@@ -462,4 +462,4 @@ _PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
 )
 """A report, from its first section to its last, each with its tables."""
 _PLOTS = {"Variants": _variant_plots, "Judges and people": _human_plots}
-"""What the page draws in a section."""
+"""The plots of each section."""

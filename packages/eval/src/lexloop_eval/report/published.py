@@ -17,18 +17,22 @@ _MOST_ERRORS = 2
 
 
 def published_tables(summary: Figures) -> list[Table]:
-    """Return a table for each of the papers' that the run has a row of, and it by question type.
+    """Return a table for each paper's table that the run has rows of, also by question type.
 
-    A row says what of it is not as published, or why it was not run. A metric that no question has
-    is left out, and the note says why. The published figures stand beside where the same questions
-    were asked: ``published.json`` knows the hashes of their files.
+    A row says how it differs from the published one, or why it was not run. A metric that no
+    question has is left out, and the note says why. The published figures are shown if the same
+    questions were
+    asked: ``published.json`` has the hashes of their files.
 
     Args:
-        summary: Of the run.
+        summary: The summary of the run.
     """
-    made = [_Published(name, there, summary) for name, there in _known()["tables"].items()]
+    tables = [_Published(name, there, summary) for name, there in _known()["tables"].items()]
     return [
-        table for one in made if one.rows or one.skipped for table in (one.table(), *one.by_type())
+        table
+        for published in tables
+        if published.rows or published.skipped
+        for table in (published.table(), *published.by_type())
     ]
 
 
@@ -43,8 +47,8 @@ class _Published:
 
     Args:
         name: The source of its variants.
-        there: What is known of it.
-        summary: Of a run.
+        there: The published content.
+        summary: The summary of a run.
     """
 
     name: str
@@ -59,7 +63,9 @@ class _Published:
     @cached_property
     def skipped(self) -> list[Figures]:
         """The variants that were not."""
-        return [one for one in self.summary["skipped"] if one.get("source") == self.name]
+        return [
+            variant for variant in self.summary["skipped"] if variant.get("source") == self.name
+        ]
 
     @cached_property
     def shown(self) -> list[str]:
@@ -70,8 +76,8 @@ class _Published:
     @cached_property
     def beside(self) -> list[str]:
         """The metrics whose published figure is shown."""
-        asked = self.summary["gold_sha256"] in _known()[_LL144]["gold"]
-        return [*self.there["metrics"]] if asked and self.there["asked"] == _LL144 else []
+        same_questions = self.summary["gold_sha256"] in _known()[_LL144]["gold"]
+        return [*self.there["metrics"]] if same_questions and self.there["asked"] == _LL144 else []
 
     def table(self) -> Table:
         """Return the rows, ours beside theirs."""
@@ -90,8 +96,8 @@ class _Published:
             for row in self.rows
         ]
         lines += [
-            ["", *self._line(one["variant"], {}, metrics), f"not run: {one['reason']}"]
-            for one in self.skipped
+            ["", *self._line(variant["variant"], {}, metrics), f"not run: {variant['reason']}"]
+            for variant in self.skipped
         ]
         left_out = "".join(
             f" No {label(metric)}: {self._why(metric)}."
@@ -124,8 +130,8 @@ class _Published:
 
     def _why(self, metric: str) -> str:
         """The reasons of a metric that no question has, and the errors of those that failed."""
-        made = (row["metrics"].get(metric, {}) for row in self.rows)
-        reasons = {reason: None for one in made for reason in one.get("reasons", {})}
+        estimates = (row["metrics"].get(metric, {}) for row in self.rows)
+        reasons = {reason: None for estimate in estimates for reason in estimate.get("reasons", {})}
         errors: Counter[str] = Counter()
         for row in self.rows:
             errors.update(row["errors"])
@@ -145,18 +151,18 @@ class _Published:
                 yield number(theirs[metric]) if metric in theirs else None
 
     def _asked(self) -> str:
-        """What was asked in the paper and here."""
+        """Return how the questions of the paper and of this run differ."""
         if self.there["asked"] != _LL144:
             return f"The paper asked {self.there['asked']}: its figures are of other data."
-        law, here = _known()[_LL144]["questions"], self.summary["questions"]
+        law, asked_here = _known()[_LL144]["questions"], self.summary["questions"]
         if not self.beside:
             return (
                 f"The paper asked {law} questions on Local Law 144; {self.summary['gold']} is not "
                 "known to be of them, so its figures are not shown."
             )
-        return f"Published figures are of {law} questions, of which {here} are asked here."
+        return f"Published figures are of {law} questions, of which {asked_here} are asked here."
 
 
 def _typed(groups: Figures, metric: str, types: Sequence[str]) -> list[Value]:
-    found = (groups.get(kind, {"metrics": {}})["metrics"] for kind in types)
-    return [spread(metrics.get(metric)) for metrics in found]
+    metrics_by_type = (groups.get(kind, {"metrics": {}})["metrics"] for kind in types)
+    return [spread(metrics.get(metric)) for metrics in metrics_by_type]

@@ -1,6 +1,6 @@
-"""A run as figures: the same for the same records, on whatever machine and day it was run.
+"""A run as figures: the same for the same records, on any machine and day.
 
-Only its timings are apart, since no two runs take equally long. Two runs, or two variants of one,
+Only timings are separate, since no two runs take equally long. Two runs, or two variants of one,
 are compared question by question.
 """
 
@@ -47,47 +47,47 @@ Key = Callable[[Record], str]
 def summarise(
     records: Sequence[Record], info: RunInfo, refusals: Sequence[RefusalRecord] = ()
 ) -> Figures:
-    """Return every figure of a run but for its seconds, as JSON.
+    """Return every figure of a run except its seconds, as JSON.
 
-    It is what identifies the run, and under ``variants`` for each what identifies it, its
-    ``metrics`` as figures, the same ``by_type`` and ``by_class``, its ``loop``, what it ``refused``
-    of the negative queries, and what went wrong: ``errors`` counts the failed questions by reason,
-    ``degradations`` the steps that ran with less than was asked for, ``degraded`` the questions
-    they are of. Each variant is compared, question by question, with the first that has records.
+    It contains the identity of the run. Under ``variants`` each has its identity, its ``metrics``
+    as figures, the same ``by_type`` and ``by_class``, its ``loop``, the negative queries that it
+    ``refused``, and what went wrong: ``errors`` counts failed questions by reason, ``degradations``
+    the steps that ran with less than requested, ``degraded`` the questions with such steps. Each
+    variant is compared, question by question, with the first that has records.
 
     Args:
-        records: In any order.
-        info: Its variants come out in its order, also those without a record.
-        refusals: What became of the negative queries.
+        records: The records, in any order.
+        info: The identity of the run. The result has its variants in order, even without records.
+        refusals: The results of the negative queries.
     """
     own = {variant["name"]: _own(records, variant["name"]) for variant in info["variants"]}
     first = next(filter(None, own.values()), [])
-    made = [
+    variants = [
         _variant(
             variant,
             own[variant["name"]],
             first,
-            [one for one in refusals if one["variant"] == variant["name"]],
+            [refusal for refusal in refusals if refusal["variant"] == variant["name"]],
         )
         for variant in info["variants"]
     ]
-    return {**info, "variants": made}
+    return {**info, "variants": variants}
 
 
 def timings(records: Sequence[Record], info: RunInfo) -> Figures:
-    """Return the wall time of each variant in seconds, as JSON; what failed is left out.
+    """Return the wall time of each variant in seconds, as JSON, without failed questions.
 
-    ``retries`` is the part of the total that falls on attempts after the first, each attempt of a
-    question bearing an equal part: single attempts are not timed. Mean, median, 90 % and the worst
-    are None where nothing was answered.
+    ``retries`` is the part of the total for attempts after the first. Every attempt of a question
+    counts equally, since single attempts are not timed. Mean, median, 90 % and the worst are None
+    if nothing was answered.
     """
-    made: list[Figures] = []
+    variants: list[Figures] = []
     for variant in info["variants"]:
-        own = [one for one in _own(records, variant["name"]) if not one.get("error")]
+        own = [record for record in _own(records, variant["name"]) if not record.get("error")]
         groups = _groups(own, _class_name)
         by_class = {name: _times(group) for name, group in groups.items()}
-        made.append({"name": variant["name"], "seconds": _times(own), "by_class": by_class})
-    return {"variants": made}
+        variants.append({"name": variant["name"], "seconds": _times(own), "by_class": by_class})
+    return {"variants": variants}
 
 
 def _own(records: Sequence[Record], name: str) -> list[Record]:
@@ -138,8 +138,8 @@ def _metrics(records: Sequence[Record], names: Iterable[str]) -> dict[str, Figur
 
 def _compare(first: Sequence[Record], own: Sequence[Record], metrics: dict[str, Figure]) -> None:
     """Add to each figure how the variant differs from the first one, question by question."""
-    known = {record["id"]: record for record in first}
-    pairs = [(known[record["id"]], record) for record in own if record["id"] in known]
+    by_id = {record["id"]: record for record in first}
+    pairs = [(by_id[record["id"]], record) for record in own if record["id"] in by_id]
     for name in set(metric_names(first)) & metrics.keys():
         theirs, ours = ([score_of(pair[side], name) for pair in pairs] for side in (0, 1))
         p = paired_randomisation(ours, theirs)
@@ -171,8 +171,8 @@ def _groups(records: Iterable[Record], key: Key) -> dict[str, list[Record]]:
 
 def _group(records: Sequence[Record], names: Iterable[str]) -> Figures:
     metrics = _metrics(records, names)
-    for made in metrics.values():
-        made.pop("reasons", None)
+    for metric in metrics.values():
+        metric.pop("reasons", None)
     return {"questions": len(records), "metrics": metrics}
 
 
@@ -180,15 +180,15 @@ def _refused(refusals: Sequence[RefusalRecord]) -> Figures | None:
     if not refusals:
         return None
     kinds: dict[str, dict[str, int]] = {}
-    for one in sorted(refusals, key=lambda refusal: refusal["kind"]):
-        kind = kinds.setdefault(one["kind"] or UNNAMED, {"queries": 0, "refused": 0})
+    for refusal in sorted(refusals, key=lambda refusal: refusal["kind"]):
+        kind = kinds.setdefault(refusal["kind"] or UNNAMED, {"queries": 0, "refused": 0})
         kind["queries"] += 1
-        kind["refused"] += one["abstained"]
+        kind["refused"] += refusal["abstained"]
     ordered = sorted(refusals, key=lambda refusal: refusal["id"])
     return {
         "queries": len(refusals),
-        "refused": sum(one["abstained"] for one in refusals),
-        "share": figure([float(one["abstained"]) for one in ordered]),
+        "refused": sum(refusal["abstained"] for refusal in refusals),
+        "share": figure([float(refusal["abstained"]) for refusal in ordered]),
         "by_kind": kinds,
     }
 
@@ -200,16 +200,16 @@ def _counted(reasons: Iterable[str]) -> dict[str, int]:
 def _times(records: Sequence[Record]) -> Figures:
     import numpy as np
 
-    taken = [record["seconds"] for record in records]
+    seconds = [record["seconds"] for record in records]
     median, p90, worst = (
-        map(rounded, np.percentile(taken, [50, 90, 100])) if taken else (None, None, None)
+        map(rounded, np.percentile(seconds, [50, 90, 100])) if seconds else (None, None, None)
     )
     return {
-        "mean": figure(taken),
+        "mean": figure(seconds),
         "median": median,
         "p90": p90,
         "worst": worst,
-        "total": rounded(sum(taken)),
+        "total": rounded(sum(seconds)),
         "retries": rounded(sum(r["seconds"] * _retry_share(r) for r in records)),
     }
 
@@ -226,14 +226,13 @@ _MISSING = Unresolved("an attempt has no score")
 def loop_account(records: Sequence[Record]) -> dict[str, Estimate | Score | int]:
     """Return the account of the retries of one variant.
 
-    The gains compare, over the questions that were tried again, the attempt that became the
-    answer with the first one. The costs are what was asked of a model between the first answer
-    and the last one: judging, rewording, retrieving and writing again. Source: LQ-RAG, section
-    IV-C, algorithm 3 (the feedback loop); the papers state no account of it, and the definitions
-    are ours.
+    The gains compare, over the retried questions, the attempt that became the answer with the first
+    one. The costs are a model's work between the first answer and the last one: judging, rewording,
+    retrieving and writing again. Source: LQ-RAG, section IV-C, algorithm 3 (the feedback loop). The
+    papers give no account of it, and the definitions are ours.
 
     Args:
-        records: The variant's questions; those without an attempt (they failed) are left out.
+        records: The variant's questions. Those without an attempt (they failed) are ignored.
 
     Returns:
         The numbers of questions, of those ``retried``, of ``retries``, of those ``passed_first``
@@ -242,17 +241,17 @@ def loop_account(records: Sequence[Record]) -> dict[str, Estimate | Score | int]
         and of their gain, with ``correctness_p`` by the paired randomisation test; and the
         ``model_calls`` and ``tokens`` of the retries.
     """
-    every = [record["attempts"] for record in records if record["attempts"]]
-    again = [tries for tries in every if len(tries) > 1]
+    attempts = [record["attempts"] for record in records if record["attempts"]]
+    again = [tries for tries in attempts if len(tries) > 1]
     correct = _series([(tries[0]["correctness"], chosen(tries)["correctness"]) for tries in again])
     low = _series([(lowest(tries[0]), lowest(chosen(tries))) for tries in again])
     gains = resolved(correct["gain"])
     return {
-        "questions": len(every),
+        "questions": len(attempts),
         "retried": len(again),
-        "retries": sum(len(tries) - 1 for tries in every),
-        "passed_first": sum(tries[0]["passed"] for tries in every),
-        "passed_finally": sum(any(a["passed"] for a in tries) for tries in every),
+        "retries": sum(len(tries) - 1 for tries in attempts),
+        "passed_first": sum(tries[0]["passed"] for tries in attempts),
+        "passed_finally": sum(any(a["passed"] for a in tries) for tries in attempts),
         "improved": sum(gain > 0 for gain in gains),
         "worsened": sum(gain < 0 for gain in gains),
         **{f"correctness_{name}": _estimate(scores) for name, scores in correct.items()},
@@ -287,15 +286,15 @@ def lowest(attempt: AttemptSeen) -> float | None:
 
 
 def _series(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, list[Score]]:
-    """First, final and gain of every pair; where one end is missing, all three are."""
-    found: dict[str, list[Score]] = {"first": [], "final": [], "gain": []}
+    """Return first, final and gain of every pair, all missing if one end is."""
+    series: dict[str, list[Score]] = {"first": [], "final": [], "gain": []}
     for first, final in pairs:
         row: Sequence[Score] = [_MISSING] * 3
         if first is not None and final is not None:
             row = first, final, final - first
-        for name, score in zip(found, row, strict=True):
-            found[name].append(score)
-    return found
+        for name, score in zip(series, row, strict=True):
+            series[name].append(score)
+    return series
 
 
 def _estimate(scores: Sequence[Score]) -> Estimate | Unresolved:
@@ -317,20 +316,21 @@ def compare(
 ) -> Figures:
     """Return the differences B - A, each with its interval and paired randomisation test, as JSON.
 
-    ``pairs`` are over the questions that both variants answered or failed: ``only_a`` and
-    ``only_b`` count those of one alone, ``reworded`` those of both whose text differs, which are
-    left out too. Of each of the ``metrics`` there are ``a``, ``b``, their ``difference`` over the
-    questions that both resolved, and ``p``; ``unshared`` names the metrics of one alone. Variants
-    without a partner are ``variants_only_a`` and ``variants_only_b``.
+    ``pairs`` are over the questions that both variants answered or failed. ``only_a`` and
+    ``only_b`` count questions of one variant only, ``reworded`` questions whose texts differ, which
+    are also excluded. Each of the ``metrics`` has ``a``, ``b``, their ``difference`` over the
+    questions that both resolved, and ``p``. ``unshared`` names the metrics of one variant only.
+    Variants without a partner are ``variants_only_a`` and ``variants_only_b``.
 
     Args:
-        records_a: Of the first run.
-        records_b: Of the second run; it may be the same.
-        variant_a: The variant of the first; None compares variants of one name, or the only ones.
-        variant_b: The variant of the second; None takes ``variant_a``, if that is given.
+        records_a: The records of the first run.
+        records_b: The records of the second run, which may be the same.
+        variant_a: The variant of the first. None compares variants of the same name, or the only
+            ones.
+        variant_b: The variant of the second. None uses ``variant_a``, if given.
 
     Raises:
-        InputError: A variant is not there, none can be paired, or a pair shares no question.
+        InputError: A variant does not exist, none can be paired, or a pair shares no question.
     """
     a, b = _by_variant(records_a), _by_variant(records_b)
     names = _paired(list(a), list(b), variant_a, variant_b)
@@ -344,22 +344,22 @@ def compare(
 
 
 def difference_table(pair: Figures, everything: bool) -> Table:
-    """Return the differences of two variants, a metric a line.
+    """Return the differences of two variants, one metric per line.
 
     Args:
         pair: The variants.
-        everything: Show every metric; False shows the main ones, where there are any, that say
-            something: a score, and not nothing on both sides.
+        everything: Whether to show every metric. False shows the main ones, if there are any, with
+            a score other than nothing on both sides.
     """
-    made = pair["metrics"]
-    order = [name for name in _MAIN if name in made]
-    shown = [*order, *(name for name in made if name not in order and (everything or not order))]
+    metrics = pair["metrics"]
+    order = [name for name in _MAIN if name in metrics]
+    shown = [*order, *(name for name in metrics if name not in order and (everything or not order))]
     lines: list[list[Value]] = []
     for name in shown:
-        one = made[name]
-        a, b, gap = one["a"], one["b"], one["difference"]
+        metric = metrics[name]
+        a, b, gap = metric["a"], metric["b"], metric["difference"]
         if everything or (gap["n"] and (a["high"] or b["high"])):
-            p = None if one["p"] is None else probability(one["p"]).removeprefix("= ")
+            p = None if metric["p"] is None else probability(metric["p"]).removeprefix("= ")
             lines.append([label(name), a, b, gap, p, gap["n"]])
     names = pair["variant_a"], pair["variant_b"]
     title = names[0] if names[0] == names[1] else f"{names[0]} (A) against {names[1]} (B)"
@@ -368,8 +368,8 @@ def difference_table(pair: Figures, everything: bool) -> Table:
         (pair["only_b"], "only in B"),
         (pair["reworded"], "worded differently"),
     )
-    left = ", ".join(f"{count} {reason}" for count, reason in aside if count)
-    note = f"{pair['questions']} questions in both{left and f'; left out: {left}'}."
+    excluded = ", ".join(f"{count} {reason}" for count, reason in aside if count)
+    note = f"{pair['questions']} questions in both{excluded and f'; left out: {excluded}'}."
     return Table(title, note, ["Metric", "A", "B", "B - A", "p", "Pairs"], lines)
 
 
@@ -385,10 +385,10 @@ def _paired(
 ) -> list[tuple[str, str]]:
     if variant_a is not None or variant_b is not None:
         first, second = variant_a or variant_b or "", variant_b or variant_a or ""
-        for name, there, which in ((first, a, "first"), (second, b, "second")):
+        for name, there, ordinal in ((first, a, "first"), (second, b, "second")):
             if name not in there:
                 raise InputError(
-                    f"The {which} run has no variant {name!r}.",
+                    f"The {ordinal} run has no variant {name!r}.",
                     f"Its variants: {', '.join(there)}.",
                 )
         return [(first, second)]
@@ -397,7 +397,7 @@ def _paired(
         return [(a[0], b[0])]
     if not shared:
         raise InputError(
-            "The runs have no variant of one name.",
+            "The runs have no variant of the same name.",
             f"Choose with --variant-a ({', '.join(a)}) and --variant-b ({', '.join(b)}).",
         )
     return shared

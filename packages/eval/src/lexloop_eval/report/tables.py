@@ -17,7 +17,7 @@ from lexloop_eval.statistics import Estimate, estimates
 _DECIMALS = 6
 DOLLARS = "usd_per_1000"
 COSTS = ("context_tokens", "model_calls", "tokens_in", "tokens_out", DOLLARS, "retries")
-"""What a question costs, known even where it failed."""
+"""The costs of a question, known even if it failed."""
 SECONDS = "seconds"
 _OWN = ("passed", "abstained")
 
@@ -27,14 +27,13 @@ Figures = dict[str, Any]
 
 
 class Figure(TypedDict):
-    """A mean with its 95 % bootstrap interval; all three are None when nothing is resolved.
+    """A mean with its 95 % bootstrap interval. All three are None if nothing is resolved.
 
-    ``sd`` is the standard deviation of the scores of a mean over questions, with n - 1; None
-    where there are fewer than two.
-    ``n`` counts the resolved scores and ``unresolved`` the others; ``reasons`` counts these by
-    reason, and is left out of the groups of a variant, which would only repeat it.
-    ``difference`` and ``p`` compare a variant with the run's first: the mean difference over the
-    questions that both resolved, and its paired randomisation test.
+    ``sd`` is the standard deviation of the scores of a mean over questions, with n - 1, or None if
+    there are fewer than two. ``n`` counts the resolved scores and ``unresolved`` the others.
+    ``reasons`` counts these by reason, except in the groups of a variant, which would only repeat
+    it. ``difference`` and ``p`` compare a variant with the run's first: the mean difference over
+    the questions that both resolved, and its paired randomisation test.
     """
 
     mean: float | None
@@ -49,22 +48,22 @@ class Figure(TypedDict):
 
 
 def figure(scores: Sequence[Score]) -> Figure:
-    """Return the scores' mean with its interval, and why some have none."""
+    """Return the mean of scores with its interval, and why some are unresolved."""
     return figures({"": scores})[""]
 
 
 def figures(columns: Mapping[str, Sequence[Score]]) -> dict[str, Figure]:
     """Return the ``figure`` of every column, under its name."""
-    made: dict[str, Figure] = {}
-    found = estimates(list(columns.values()))
-    for (name, scores), one in zip(columns.items(), found, strict=True):
+    by_name: dict[str, Figure] = {}
+    results = estimates(list(columns.values()))
+    for (name, scores), estimate in zip(columns.items(), results, strict=True):
         reasons = Counter(score.reason for score in scores if isinstance(score, Unresolved))
-        known = resolved(scores)
-        made[name] = of_estimate(one)
-        made[name]["sd"] = rounded(stdev(known)) if len(known) > 1 else None
-        made[name]["unresolved"] = reasons.total()
-        made[name]["reasons"] = dict(sorted(reasons.items()))
-    return made
+        values = resolved(scores)
+        by_name[name] = of_estimate(estimate)
+        by_name[name]["sd"] = rounded(stdev(values)) if len(values) > 1 else None
+        by_name[name]["unresolved"] = reasons.total()
+        by_name[name]["reasons"] = dict(sorted(reasons.items()))
+    return by_name
 
 
 def of_estimate(estimated: Estimate | Unresolved) -> Figure:
@@ -83,16 +82,16 @@ def of_estimate(estimated: Estimate | Unresolved) -> Figure:
 
 
 def of_score(value: Estimate | Score) -> Figure | float:
-    """Return an estimate, or what has no value, as a figure, and a plain number rounded."""
+    """Return an estimate or an unresolved score as a figure, and a plain number rounded."""
     if isinstance(value, Estimate | Unresolved):
         return of_estimate(value)
     return value if isinstance(value, int) else rounded(value)
 
 
 def score_of(record: Record, name: str) -> Score:
-    """Return one metric of a record, its seconds, or what it cost.
+    """Return one metric of a record, its seconds, or its cost.
 
-    A question that failed has only costs.
+    A failed question has only costs.
     """
     if name in COSTS:
         return float(costs(record)[name])
@@ -106,7 +105,7 @@ def score_of(record: Record, name: str) -> Score:
 
 
 def costs(record: Record) -> dict[str, float]:
-    """Return what a question cost, known even where it failed; wall time is kept apart."""
+    """Return the costs of a question, known even if it failed, without wall time."""
     return {
         "context_tokens": record["context_tokens"],
         "model_calls": record["model_calls"],
@@ -119,11 +118,11 @@ def costs(record: Record) -> dict[str, float]:
 
 def metric_names(records: Iterable[Record]) -> list[str]:
     """Return every metric that some record has, in the order of their first appearance."""
-    read = [*records]
-    named = [name for record in read for name in record["metrics"]]
-    priced = any("cost_usd" in record for record in read)
+    all_records = [*records]
+    names = [name for record in all_records for name in record["metrics"]]
+    priced = any("cost_usd" in record for record in all_records)
     costs_known = [name for name in COSTS if name != DOLLARS or priced]
-    return list(dict.fromkeys([*named, *_OWN, *costs_known]))
+    return list(dict.fromkeys([*names, *_OWN, *costs_known]))
 
 
 def rounded(value: float) -> float:
@@ -139,13 +138,13 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~&!])")
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table.
+    """A cell of a table.
 
     Args:
         text: The value.
-        interval: Its 95 % interval, where it has one.
-        unresolved: Scores without a value; None where there are none to count.
-        p: How it differs from the first variant by chance alone.
+        interval: Its 95 % interval, if it has one.
+        unresolved: The number of scores without a value, or None if there are none to count.
+        p: The p value of the difference from the first variant.
     """
 
     text: str
@@ -154,7 +153,7 @@ class Cell:
     p: str = ""
 
     def __str__(self) -> str:
-        """All of it on one line."""
+        """Return all of it on one line."""
         missing = "" if self.unresolved is None else f"({self.unresolved})"
         return " ".join(filter(None, (self.text, self.interval, missing, self.p)))
 
@@ -173,12 +172,12 @@ class Table:
 
     @property
     def cells(self) -> list[list[Cell]]:
-        """The rows as they are shown."""
+        """Return the rows as they are shown."""
         return [[cell(value) for value in row] for row in self.rows]
 
 
 def cell(value: Value) -> Cell:
-    """Return a figure with all that is known of it, or a text; None and nothing are a dash."""
+    """Return the cell of a figure or of a text. None and empty values are a dash."""
     if isinstance(value, Cell):
         return value
     if value is None or isinstance(value, str | int):
@@ -187,11 +186,11 @@ def cell(value: Value) -> Cell:
     missing = value.get("unresolved")
     if mean is None or low is None or high is None:
         return Cell(NO_VALUE, unresolved=missing)
-    # one score alone has no spread to draw an interval from
+    # a single score has no spread for an interval
     within = interval(low, high) if value["n"] > 1 else "[one score]"
     p = value.get("p")
-    told = "" if p is None else f"p {probability(p)}"
-    return Cell(number(mean), within, missing, told)
+    p_text = "" if p is None else f"p {probability(p)}"
+    return Cell(number(mean), within, missing, p_text)
 
 
 def spread(made: Figure | None) -> Cell:
@@ -218,7 +217,7 @@ def probability(p: float) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return the lines of a Markdown table, its cells as they are."""
+    """Return the lines of a Markdown table, with unchanged cells."""
     lines = [head, ["---"] * len(head), *rows]
     return [f"| {' | '.join(map(str, cells))} |" for cells in lines]
 
@@ -238,7 +237,7 @@ def escaped(text: str) -> str:
 
 
 HUMAN = "human"
-"""The metric that holds a person's score of an answer, where there is one."""
+"""The metric for a person's score of an answer."""
 _LABELS = {
     "correctness": "correctness (1–5)",
     "correct": "correct (≥ 4)",
@@ -280,7 +279,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Other metrics": ("*",),
     "Cost per question": COSTS,
 }
-"""The tables in their order, each with the metrics that stand in it."""
+"""The tables in order, each with its metrics."""
 _MAIN = ("correctness", "model_correctness_examples", "similarity", "recall@k")
 
 
@@ -299,7 +298,7 @@ def title(metric: str) -> str:
 
 
 def grouped(metrics: Iterable[str]) -> dict[str, list[str]]:
-    """Return the metrics by the table that they stand in, both in the order of the tables."""
+    """Return the metrics by their table, both in the order of the tables."""
     groups: dict[str, list[str]] = {}
     for metric in sorted(dict.fromkeys(metrics), key=_place):
         groups.setdefault([*_GROUPS][_place(metric)[0]], []).append(metric)
@@ -312,7 +311,7 @@ def main_metrics(figures: Iterable[Mapping[str, Figure]]) -> list[str]:
     Args:
         figures: The metrics of each variant.
     """
-    there = {name: True for row in figures for name, made in row.items() if made["n"]}
+    there = {name: True for row in figures for name, estimate in row.items() if estimate["n"]}
     chosen = [name for name in _MAIN if name in there]
     return chosen or [name for name in there if name not in COSTS][:1]
 

@@ -1,1 +1,1 @@
-"""Asking gold questions under one or many variants, and keeping what came of it."""
+"""Asking gold questions under one or many variants, and recording the results."""

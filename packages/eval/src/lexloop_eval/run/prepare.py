@@ -1,4 +1,4 @@
-"""Everything that is settled before the first question: what is asked, under what, of what."""
+"""Preparation of a run: questions, variants and corpus."""
 
 import hashlib
 import importlib.resources
@@ -29,17 +29,17 @@ _GIT_S = 20.0
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run as it was asked for.
+    """A request for a run.
 
     Args:
         gold: The file of gold questions.
         base: The settings that variants start from.
-        variants: In the order of the tables.
-        negative: A file of queries that every variant must refuse; None asks the shipped ones, of
-            the variants that are to be asked such.
-        judge: The model that judges, as ``provider:name``; None without one.
-        base_url: Where models are reached.
-        out: The run's folder; None for one named after the gold file and what is run.
+        variants: The variants, in the order of the tables.
+        negative: A file of queries that every variant must refuse. None asks the shipped ones, only
+            of variants that ask for them.
+        judge: The judging model, as ``provider:name``, or None.
+        base_url: The address of models.
+        out: The run's folder. None for one named after the gold file and what is run.
     """
 
     gold: Path
@@ -57,14 +57,14 @@ class PreparedRun:
 
     Args:
         out: Its folder.
-        info: What tables say of it.
-        identity: What must be the same to go on with it.
+        info: Its description in tables.
+        identity: Facts that must be the same to continue it.
         cases: The gold questions.
         negative: The queries that must be refused.
-        variants: Each with the place of its settings in ``setup``: those that answer alike share
-            one; ``negative`` of those that are asked the queries.
-        setup: What a worker is told first.
-        notes: What had to be left out of the corpus.
+        variants: Each with the index of its settings in ``setup``. Variants that answer alike share
+            one. Those with ``negative`` are asked the queries.
+        setup: The first message to a worker.
+        notes: The parts of the corpus that had to be left out.
     """
 
     out: Path
@@ -78,7 +78,7 @@ class PreparedRun:
 
 
 def prepare(wanted: RunRequest, connection: Connection, progress: Progress = silent) -> PreparedRun:
-    """Check all input, index the corpus where it is not indexed yet, and say what the run is.
+    """Check all input, index the corpus if necessary, and return the run.
 
     Raises:
         InputError: The gold file or the negative queries are malformed, or no variant can be run.
@@ -88,10 +88,13 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
     base = wanted.base
     cases = read_cases(wanted.gold)
     able, skipped = runnable(wanted.variants, base, manifest_at(base.corpus) is not None)
-    named = wanted.negative is not None
-    able = [replace(one, negative=(one.negative or named) and not one.closed) for one in able]
-    asked = any(one.negative for one in able)
-    negative, negative_sha256 = _negative(wanted.negative) if asked else ([], "")
+    has_file = wanted.negative is not None
+    able = [
+        replace(variant, negative=(variant.negative or has_file) and not variant.closed)
+        for variant in able
+    ]
+    any_asked = any(variant.negative for variant in able)
+    negative, negative_sha256 = _negative(wanted.negative) if any_asked else ([], "")
     judge = _judge(wanted)
     info = _info(wanted, able, skipped, len(cases))
     settings = base.model_dump(mode="json", exclude={"corpus"})
@@ -101,43 +104,50 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
     identity["today"] = today = _today(out)
     if base.access.as_of == "today":
         base = base.changed(**{"access.as_of": today})
-    each = [base.changed(**one.changes).model_dump(mode="json") for one in able]
-    settled = [one for place, one in enumerate(each) if one not in each[:place]]
-    variants = [(one, settled.index(settings)) for one, settings in zip(able, each, strict=True)]
+    all_settings = [base.changed(**variant.changes).model_dump(mode="json") for variant in able]
+    settled = [
+        settings
+        for place, settings in enumerate(all_settings)
+        if settings not in all_settings[:place]
+    ]
+    variants = [
+        (variant, settled.index(settings))
+        for variant, settings in zip(able, all_settings, strict=True)
+    ]
     notes = _open(settled, wanted, connection, progress)
     setup = {"variants": settled, "judge": judge, "base_url": wanted.base_url}
     return PreparedRun(out, info, identity, cases, negative, variants, setup, notes)
 
 
 def _info(
-    wanted: RunRequest, able: Sequence[Variant], skipped: list[SkippedVariant], questions: int
+    request: RunRequest, able: Sequence[Variant], skipped: list[SkippedVariant], questions: int
 ) -> RunInfo:
-    base, corpus = wanted.base, wanted.base.corpus
+    base, corpus = request.base, request.base.corpus
     number, commit = _code_version()
     return {
-        "gold": wanted.gold.name,
-        "gold_sha256": _file_sha256(wanted.gold),
+        "gold": request.gold.name,
+        "gold_sha256": _file_sha256(request.gold),
         "questions": questions,
-        "variants": [one.info(base) for one in able],
+        "variants": [variant.info(base) for variant in able],
         "skipped": skipped,
         "corpus": _corpus_folder(corpus).name or corpus,
-        "corpus_sha256": _corpus_sha256(corpus, wanted.gold),
+        "corpus_sha256": _corpus_sha256(corpus, request.gold),
         "model": base.model.name,
-        "judge": wanted.judge,
+        "judge": request.judge,
         "rubrics": base.loop.rubrics,
         "version": number,
         "commit": commit,
     }
 
 
-def _judge(wanted: RunRequest) -> dict[str, Any] | None:
+def _judge(request: RunRequest) -> dict[str, Any] | None:
     """The settings of the model that judges."""
-    if wanted.judge is None:
+    if request.judge is None:
         return None
-    model = {"name": wanted.judge, "attempts": wanted.base.model.attempts}
+    model = {"name": request.judge, "attempts": request.base.model.attempts}
     # a variant may have its loop judge by others: what measures is the same for all
-    loop = {"rubrics": wanted.base.loop.rubrics}
-    return Settings(model=model, loop=loop, deadline_s=wanted.base.deadline_s).model_dump(
+    loop = {"rubrics": request.base.loop.rubrics}
+    return Settings(model=model, loop=loop, deadline_s=request.base.deadline_s).model_dump(
         mode="json"
     )
 
@@ -151,27 +161,27 @@ def _negative(path: Path | None) -> tuple[list[Case], str]:
 def _today(out: Path) -> str:
     """The day of the run: a run that is resumed on another day asks for the law of its first."""
     try:
-        known = read_identity(out) or {}
+        identity = read_identity(out) or {}
     except OSError:
-        known = {}
-    return str(known.get("today") or datetime.now(UTC).astimezone().date().isoformat())
+        identity = {}
+    return str(identity.get("today") or datetime.now(UTC).astimezone().date().isoformat())
 
 
 def _open(
     settled: Sequence[dict[str, Any]],
-    wanted: RunRequest,
+    request: RunRequest,
     connection: Connection,
     progress: Progress,
 ) -> list[str]:
-    """Open every collection once, so that the workers find it indexed; what was left out."""
+    """Open every collection once, so that workers find it indexed. Return what was left out."""
     resources = Resources(connection, progress=progress)
     notes: dict[str, None] = {}
     try:
-        for settings in (Settings(**one) for one in settled):
+        for settings in (Settings(**variant_settings) for variant_settings in settled):
             resources.chat(settings)
             collection, troubles = resources.collection(settings)
             view = collection.seen_by(Filters.of(settings))
-            _refuse_gold(view.documents, wanted)
+            _refuse_gold(view.documents, request)
             missing = [*left_out(view), *troubles]
             notes |= {f"{item['wanted']}: {item['reason']}": None for item in missing}
     finally:
@@ -179,18 +189,18 @@ def _open(
     return list(notes)
 
 
-def _refuse_gold(names: Sequence[str], wanted: RunRequest) -> None:
+def _refuse_gold(names: Sequence[str], request: RunRequest) -> None:
     """Questions among the documents would be found with their answers."""
-    if is_address(wanted.base.corpus):
+    if is_address(request.base.corpus):
         return
-    folder, gold = _corpus_folder(wanted.base.corpus).resolve(), wanted.gold.resolve()
+    folder, gold = _corpus_folder(request.base.corpus).resolve(), request.gold.resolve()
     folder = folder.parent if folder.is_file() else folder
     if not gold.is_relative_to(folder):
         return
     own = gold.relative_to(folder).as_posix()
     if any(name == own or name.startswith(f"{own}/") for name in names):
         raise InputError(
-            f"The gold file {wanted.gold} is one of the documents, so its answers would be found.",
+            f"The gold file {request.gold} is one of the documents, so its answers would be found.",
             "Move it out of the corpus.",
         )
 
@@ -203,35 +213,35 @@ def _file_sha256(path: Path) -> str:
 
 
 def _corpus_folder(corpus: str) -> Path:
-    """The folder in which the corpus of a setting lies."""
+    """Return the folder of the corpus of a setting."""
     return sample_folder() if corpus == SAMPLE_CORPUS else Path(corpus).expanduser()
 
 
 def _corpus_sha256(corpus: str, gold: Path) -> str:
-    """The SHA-256 of an index's files, or of all documents with their names, but for the gold."""
+    """Return the SHA-256 of an index's files, or of all documents without the gold file."""
     manifest = manifest_at(corpus)
     if manifest is not None:
-        held = manifest.sha256
+        hashes = manifest.sha256
     else:
         folder = _corpus_folder(corpus)
         paths = [path for path in source_files(folder) if path.resolve() != gold.resolve()]
         try:
             top = folder if folder.is_dir() else folder.parent
-            held = {path.relative_to(top).as_posix(): sha256_of(path) for path in paths}
+            hashes = {path.relative_to(top).as_posix(): sha256_of(path) for path in paths}
         except OSError as error:
             raise CorpusError(
                 f"{folder} cannot be read: {error}.", "Make its files readable."
             ) from error
     digest = hashlib.sha256()
-    for name, sha256 in sorted(held.items()):
+    for name, sha256 in sorted(hashes.items()):
         digest.update(f"{name}\0{sha256}\n".encode(errors="backslashreplace"))
     return digest.hexdigest()
 
 
 def _code_version() -> tuple[str, str]:
-    """The package's version, and the commit of its checkout with ``-dirty`` where it was changed.
+    """Return the package's version, and the commit of its checkout, with ``-dirty`` if changed.
 
-    The commit is empty where the code lies in no checkout of its own.
+    The commit is empty if the code is not in its own checkout.
     """
     try:
         number = version("lexloop")
@@ -240,11 +250,20 @@ def _code_version() -> tuple[str, str]:
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return number, ""
-    said = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    command = [
+        "git",
+        "-C",
+        str(root),
+        "describe",
+        "--always",
+        "--abbrev=40",
+        "--dirty",
+        "--exclude=*",
+    ]
     try:
-        told = subprocess.run(  # noqa: S603 - a fixed command
-            said, capture_output=True, text=True, timeout=_GIT_S, check=True
+        completed = subprocess.run(  # noqa: S603 - a fixed command
+            command, capture_output=True, text=True, timeout=_GIT_S, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return number, ""
-    return number, told.stdout.strip()
+    return number, completed.stdout.strip()

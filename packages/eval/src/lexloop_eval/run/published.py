@@ -12,7 +12,7 @@ _PLAN: dict[str, Any] = {
     "plan.classes": 3,
     "plan.k": "class",
 }
-"""What a run may have set of the plan is not the papers'."""
+"""Resets the settings of a plan that the papers do not have."""
 _ONCE = {**_PLAN, "loop.max_retries": 0}
 """HyPA-RAG and Sultania et al. answer once; the loop is LQ-RAG's."""
 _NO_REWRITER = {"retrieval.rewriter": "none"}
@@ -33,7 +33,7 @@ _BEST_BOOST, _BEST_HOST = 0.3, 0.1
 _CHARACTERS = ((1000, 100), (2000, 500), (5000, 1000))
 
 Parts = Mapping[str, str]
-"""What does a step, by the name of the part; "" where the paper does not say."""
+"""The implementation of each part by name, or "" if the paper does not say."""
 _ONE_VECTOR = "one a chunk"
 _HYPA_PARTS: Parts = {
     "generator": "GPT-3.5-Turbo",
@@ -67,17 +67,17 @@ _LQ_PARTS: Parts = {
 def published(base: Settings) -> list[Variant]:
     """Return the rows of the papers' tables that settings can express.
 
-    They are those of HyPA-RAG's tables 2, 3 and 9 (v1), of tables 1 to 5 of Sultania et al., and
-    of LQ-RAG's tables 11 and 12. Each says what of it is not as published.
+    They are those of HyPA-RAG's tables 2, 3 and 9 (v1), of tables 1 to 5 of Sultania et al., and of
+    LQ-RAG's tables 11 and 12. Each says how it differs from the published one.
 
     Args:
-        base: Its model, embedder, reranker and retries are those of the rows that have any.
+        base: Gives the model, embedder, reranker and retries of the rows that have any.
     """
     return [*_hypa_rag(base), *_adobe(base), *_lq_rag(base)]
 
 
 def chunking() -> list[Variant]:
-    """Return those of HyPA-RAG's figures 3 and 7 (k by question type), under the run's fusion."""
+    """Return HyPA-RAG's figures 3 and 7 (k by question type), in the run's fusion."""
     fixed = {**_ONCE, "variant": "fixed", "plan.k": FIXED_K}
     chunkers = {
         f"{name.capitalize()} chunks": {**fixed, "chunking": name}
@@ -85,15 +85,15 @@ def chunking() -> list[Variant]:
     }
     counts = {f"k = {k}": {**fixed, "plan.k": k} for k in (1, 3, 5, 7, 10)}
     return [
-        *(Variant(name, one, "HyPA-RAG figure 3") for name, one in chunkers.items()),
-        *(Variant(name, one, "HyPA-RAG figure 7") for name, one in counts.items()),
+        *(Variant(name, changes, "HyPA-RAG figure 3") for name, changes in chunkers.items()),
+        *(Variant(name, changes, "HyPA-RAG figure 7") for name, changes in counts.items()),
     ]
 
 
 def _rows(
     table: str, rows: Mapping[str, Changes], there: Parts, base: Settings, *needs: Need
 ) -> list[Variant]:
-    """The variants of a table, each with what is not as there."""
+    """Return the variants of a table, each with its differences from the table."""
     return [
         Variant(name, changes, table, needs, differs=_differing(base.changed(**changes), there))
         for name, changes in rows.items()
@@ -101,11 +101,11 @@ def _rows(
 
 
 def _differing(settings: Settings, there: Parts) -> tuple[str, ...]:
-    here = _parts(settings)
+    ours = _parts(settings)
     return tuple(
-        f"{part}: {here[part]} ({f'there {name}' if name else 'not named there'})"
+        f"{part}: {ours[part]} ({f'there {name}' if name else 'not named there'})"
         for part, name in there.items()
-        if part in here and here[part].lower() != name.lower()
+        if part in ours and ours[part].lower() != name.lower()
     )
 
 
@@ -117,26 +117,26 @@ def _parts(settings: Settings) -> dict[str, str]:
     def by(choice: str, rules: str) -> str:
         return chat if chat and choice in ("auto", "model") else rules
 
-    found = {"generator": by(settings.answer.generator, "quoted sentences")}
+    parts = {"generator": by(settings.answer.generator, "quoted sentences")}
     if retrieval.source == "none":
-        return found
-    found["embedder"] = settings.index.embedder.partition(":")[2] or settings.index.embedder
-    whole = settings.index.windows == "whole"
-    found["vectors"] = _ONE_VECTOR if whole else "one a chunk and one a statement"
+        return parts
+    parts["embedder"] = settings.index.embedder.partition(":")[2] or settings.index.embedder
+    one_vector = settings.index.windows == "whole"
+    parts["vectors"] = _ONE_VECTOR if one_vector else "one a chunk and one a statement"
     if retrieval.rewriter != "none":
-        found["rewriter"] = by(retrieval.rewriter, "rules")
+        parts["rewriter"] = by(retrieval.rewriter, "rules")
     if retrieval.reranker != "none":
         name = retrieval.reranker.partition(":")[2].rpartition("/")[2]
         cross_encoder = retrieval.reranker.startswith("cross_encoder")
-        found["reranker"] = name or ("bge-reranker-large" if cross_encoder else "embedded")
+        parts["reranker"] = name or ("bge-reranker-large" if cross_encoder else "embedded")
     if settings.plan.k == "class":
-        found["classifier"] = settings.plan.classifier
+        parts["classifier"] = settings.plan.classifier
     if retrieval.knowledge_graph != "none":
-        found["triplets"] = by(settings.index.triplets, "rules")
+        parts["triplets"] = by(settings.index.triplets, "rules")
     if loop.max_retries:
-        found["evaluator"] = by(loop.evaluator, "embedded")
-        found["prompt engineer"] = by(loop.prompt_engineer, "rules")
-    return found
+        parts["evaluator"] = by(loop.evaluator, "embedded")
+        parts["prompt engineer"] = by(loop.prompt_engineer, "rules")
+    return parts
 
 
 def _hypa_rag(base: Settings) -> list[Variant]:
@@ -153,9 +153,11 @@ def _hypa_rag(base: Settings) -> list[Variant]:
 def _table_2(base: Settings) -> list[Variant]:
     table, alone = "HyPA-RAG table 2", {**_HYPA, "variant": "llm_only"}
     models = [
-        one
+        variant
         for name in ("GPT-3.5-Turbo", "GPT-4o-Mini")
-        for one in _rows(table, {f"LLM only: {name}": alone}, {"generator": name}, base, "model")
+        for variant in _rows(
+            table, {f"LLM only: {name}": alone}, {"generator": name}, base, "model"
+        )
     ]
     fixed = {f"Fixed k = {k}": {**_HYPA, "variant": "fixed", "plan.k": k} for k in (3, 5, 7, 10)}
     adaptive = {
@@ -211,9 +213,9 @@ def _adobe(base: Settings) -> list[Variant]:
     grids = {"1": sizes, "2": boosts, "3": hosts}
     return [
         *(
-            one
+            variant
             for number, rows in grids.items()
-            for one in _rows(f"Sultania et al. table {number}", rows, _ADOBE_PARTS, base)
+            for variant in _rows(f"Sultania et al. table {number}", rows, _ADOBE_PARTS, base)
         ),
         *_strategies(bm25, dense, hybrid, base),
     ]
@@ -222,7 +224,7 @@ def _adobe(base: Settings) -> list[Variant]:
 def _strategies(
     bm25: Changes, dense: Changes, hybrid: Changes, base: Settings
 ) -> Sequence[Variant]:
-    """The rows of tables 4 and 5, which are asked the negative queries of table 6."""
+    """Return the rows of tables 4 and 5, which are asked the negative queries of table 6."""
     table = "Sultania et al. tables 4 and 5"
     untuned = {"Untuned embedder": {**dense, "index.embedder": "minilm"}}
     tuned = {
@@ -236,7 +238,7 @@ def _strategies(
         *_rows(table, untuned, large, base),
         *_rows(table, tuned, _ADOBE_PARTS, base, "trained_embedder"),
     ]
-    return [replace(one, negative=True) for one in rows]
+    return [replace(variant, negative=True) for variant in rows]
 
 
 def _lq_rag(base: Settings) -> list[Variant]:
@@ -253,5 +255,5 @@ def _lq_rag(base: Settings) -> list[Variant]:
         *_rows(table, {"RAG + FTM": naive}, _LQ_PARTS, base, "trained"),
         *_rows(table, {"LQ-RAG": looped}, _LQ_PARTS, base),
     ]
-    closed = (replace(one, source="LQ-RAG table 12") for one in closed_domain(variants))
+    closed = (replace(variant, source="LQ-RAG table 12") for variant in closed_domain(variants))
     return [*variants, *closed]

@@ -1,4 +1,4 @@
-"""Runs what was prepared: asks what is not recorded yet, then writes the tables."""
+"""Runs a prepared run: asks the questions without a record, then writes the tables."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
-    # sets iterate alike in every worker, so sums over them have the same last digit
+    # sets iterate in the same order in every worker, so sums have the same last digit
     "PYTHONHASHSEED": "0",
 }
 
@@ -46,27 +46,27 @@ def run(
     count: Count = lambda *_: None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Figures:
-    """Ask everything that the run's folder does not hold, and write its tables.
+    """Ask everything that the run's folder does not have, and write its tables.
 
     Args:
-        prepared: What is asked.
-        workers: How many processes ask at a time.
-        count: Told of each question, by whatever thread.
-        warn: Told of a worker that died, by whatever thread.
+        prepared: The prepared run.
+        workers: The number of processes that ask at the same time.
+        count: Called for each question, from any thread.
+        warn: Called for each worker that died, from any thread.
 
     Returns:
-        The summary, with the run's folder under ``out`` and under ``failures`` how many cases were
-        not answered, over all variants.
+        The summary, with the run's folder under ``out`` and the number of unanswered cases, over
+        all variants, under ``failures``.
 
     Raises:
-        InputError: The folder holds another run.
+        InputError: The folder has another run.
         LexloopError: No question can be asked at all.
     """
     with RunFolder(prepared.out, prepared.identity) as folder:
         asking = _Asking(prepared, folder, count, warn)
         asking.ask_all(workers)
         names = [row["name"] for row in prepared.info["variants"]]
-        # by variant, then by case, whatever the order in which they were asked
+        # by variant, then by case, independent of the order of asking
         gold = [(name, case.id) for name in names for case in prepared.cases]
         queries = [(name, case.id) for name in names for case in prepared.negative]
         records = [folder.records.held[key] for key in gold if key in folder.records.held]
@@ -89,9 +89,9 @@ def workers_for(base: Settings, judge: str | None = None) -> int:
 
 @dataclass(frozen=True)
 class _Task:
-    """A case to be asked under a variant, by the place of its settings.
+    """A case to be asked under a variant, by the index of its settings.
 
-    What is not ``measured`` must be refused.
+    If it is not ``measured``, it must be refused.
     """
 
     case: Case
@@ -101,19 +101,21 @@ class _Task:
 
     @property
     def alike(self) -> tuple[int, bool]:
-        """The same for variants that answer alike, so that one of them is asked."""
+        """A key that is equal for variants that answer alike, so that only one is asked."""
         return self.place, self.variant.closed
 
 
 def _tasks(prepared: PreparedRun) -> Iterator[list[_Task]]:
-    """The tasks of each case, which one worker takes together, so that what it knows serves all."""
+    """Yield the tasks of each case. One worker takes them together, to share its caches."""
     for case in prepared.cases:
-        # what is to be taken out of the corpus must be known
-        known = case.out_of_scope or case.evidence or case.reference_context or case.documents
+        # evidence that is taken out of the corpus must be known
+        has_evidence = (
+            case.out_of_scope or case.evidence or case.reference_context or case.documents
+        )
         yield [
             _Task(case, variant, place, measured=True)
             for variant, place in prepared.variants
-            if known or not variant.closed
+            if has_evidence or not variant.closed
         ]
     for query in prepared.negative:
         yield [
@@ -124,7 +126,7 @@ def _tasks(prepared: PreparedRun) -> Iterator[list[_Task]]:
 
 
 class _Asking:
-    """Asks what is not recorded yet, in worker processes, and records it."""
+    """Asks questions without a record in worker processes, and records the answers."""
 
     def __init__(
         self,
@@ -143,16 +145,20 @@ class _Asking:
 
     def ask_all(self, workers: int) -> None:
         everything = list(_tasks(self._prepared))
-        batches = [left for batch in everything if (left := [*filter(self._is_left, batch)])]
+        batches = [
+            open_tasks for batch in everything if (open_tasks := [*filter(self._is_left, batch)])
+        ]
         self._total = sum(map(len, everything))
         self._done = self._total - sum(map(len, batches))
         self._count(self._done, self._total)
         with WorkerPool(self._start, max(1, min(workers, len(batches)))) as pool:
-            for batch in as_completed([pool.submit(self._ask, one, pool) for one in batches]):
+            for batch in as_completed(
+                [pool.submit(self._ask, open_batch, pool) for open_batch in batches]
+            ):
                 batch.result()
 
     def _is_left(self, task: _Task) -> bool:
-        """Return whether there is no answer yet; what failed before is asked again."""
+        """Return whether there is no answer yet. Failed questions are asked again."""
         lines = self._folder.records if task.measured else self._folder.refusals
         return not lines.answered(task.variant.name, task.case.id)
 
@@ -162,14 +168,14 @@ class _Asking:
         return worker
 
     def _ask(self, batch: Sequence[_Task], pool: WorkerPool) -> None:
-        known: dict[tuple[int, bool], Record] = {}
+        records: dict[tuple[int, bool], Record] = {}
         for task in batch:
-            if task.alike not in known:
-                known[task.alike] = self._asked(task, pool)
-            self._keep(task, known[task.alike])
+            if task.alike not in records:
+                records[task.alike] = self._asked(task, pool)
+            self._keep(task, records[task.alike])
 
     def _asked(self, task: _Task, pool: WorkerPool) -> Record:
-        """Ask a worker; when it dies another is asked once more."""
+        """Ask a worker. If it dies, ask another one once."""
         how = ""
         for _ in range(_TRIES):
             try:
@@ -228,9 +234,11 @@ class _Asking:
 
 
 def _error(kind: str, what: str, hint: str) -> LexloopError:
-    """The error that kept a worker from beginning, as it was there."""
-    found = getattr(errors, kind, LexloopError)
-    return found(what, hint) if issubclass(found, LexloopError) else LexloopError(what, hint)
+    """Return the error that prevented a worker from starting."""
+    error_type = getattr(errors, kind, LexloopError)
+    return (
+        error_type(what, hint) if issubclass(error_type, LexloopError) else LexloopError(what, hint)
+    )
 
 
 def _write_results(

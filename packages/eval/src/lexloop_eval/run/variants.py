@@ -17,7 +17,7 @@ Changes = Mapping[str, Any]
 Need = Literal["model", "trained_embedder", "trained"]
 _MOST_NAMED = 3
 _INDEXED = ("index.", "chunking.")
-"""Settings that make another index; what is an index already cannot follow them."""
+"""Settings that need another index. A corpus that is an index cannot follow them."""
 _MISSING: dict[Need, str] = {
     "model": "no model is configured (--model)",
     "trained_embedder": "the embedder is the untrained one (--embedder)",
@@ -30,13 +30,13 @@ class Variant:
     """A named set of settings.
 
     Args:
-        name: What tables call it.
-        changes: The settings that differ from those the run was given.
+        name: Its name in tables.
+        changes: The settings that differ from those of the run.
         source: The table or figure that it comes from.
-        needs: What must be there to run it.
+        needs: The parts that must be configured to run it.
         closed: Whether the evidence is first taken out of the corpus (LQ-RAG's closed domain).
-        negative: Whether it is asked the negative queries even where the run names none.
-        differs: What of it is not as in the source.
+        negative: Whether it is asked the negative queries even if the run names none.
+        differs: Differences from the source.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Variant:
     differs: tuple[str, ...] = ()
 
     def missing(self, base: Settings) -> str:
-        """Return why it cannot be run with what is configured; empty where it can."""
+        """Return why it cannot be run with the current configuration, or an empty text."""
         return "; ".join(_MISSING[need] for need in self.needs if not _has(need, base))
 
     def info(self, base: Settings) -> VariantInfo:
-        """Return what a run says of it: what really differs from the run's settings."""
+        """Return its description in a run, with the real differences from the run's settings."""
         settings = base.changed(**self.changes).differing(base)
         closed = {"evidence": "removed"} if self.closed else {}
         info: VariantInfo = {
@@ -79,11 +79,11 @@ def of_setting(names: Iterable[str]) -> list[Variant]:
 
 
 def closed_domain(variants: Iterable[Variant]) -> list[Variant]:
-    """Return the variants with the evidence taken out, but for what never retrieves."""
+    """Return the variants with the evidence taken out, except those that never retrieve."""
     return [
-        replace(one, name=f"{one.name}, closed domain", closed=True)
-        for one in variants
-        if not one.closed and one.changes.get("variant") != "llm_only"
+        replace(variant, name=f"{variant.name}, closed domain", closed=True)
+        for variant in variants
+        if not variant.closed and variant.changes.get("variant") != "llm_only"
     ]
 
 
@@ -98,7 +98,7 @@ class _Written(BaseModel):
     closed_domain: bool = False
 
     def variant(self, file: str, base: Settings) -> Variant:
-        """Return it with what it needs.
+        """Return the variant with its needs.
 
         Raises:
             SettingsError: A setting does not exist or is outside its allowed values.
@@ -114,20 +114,20 @@ def read_variants(path: Path, base: Settings) -> list[Variant]:
     """Return the variants of a JSON file: a list of objects with ``name`` and ``settings``.
 
     Raises:
-        InputError: The file cannot be read, or is no such list.
+        InputError: The file cannot be read, or is not such a list.
         SettingsError: A setting does not exist or is outside its allowed values.
     """
     hint = 'Write a list like [{"name": "k = 5", "settings": {"variant": "fixed", "plan.k": 5}}].'
     try:
-        written = TypeAdapter(list[_Written]).validate_python(
+        entries = TypeAdapter(list[_Written]).validate_python(
             json.loads(path.read_text(encoding="utf-8"))
         )
     except (OSError, ValueError, RecursionError) as error:
-        what = problems(error)[0] if isinstance(error, ValidationError) else str(error)
-        raise InputError(f"The variants in {path} cannot be read: {what}.", hint) from error
-    if not written:
+        problem = problems(error)[0] if isinstance(error, ValidationError) else str(error)
+        raise InputError(f"The variants in {path} cannot be read: {problem}.", hint) from error
+    if not entries:
         raise InputError(f"{path} has no variants.", hint)
-    return [one.variant(path.name, base) for one in written]
+    return [entry.variant(path.name, base) for entry in entries]
 
 
 def runnable(
@@ -136,30 +136,32 @@ def runnable(
     """Return the variants that can be run, and the others with the reason.
 
     Args:
-        variants: All that were asked for.
-        base: What the run was given.
-        index: Whether the corpus is an index, which is not cut or embedded anew.
+        variants: All requested variants.
+        base: The settings of the run.
+        index: Whether the corpus is an index, which cannot be cut or embedded again.
 
     Raises:
         InputError: Two share a name, or none can be run.
     """
-    names = [one.name for one in variants]
+    names = [variant.name for variant in variants]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"Two variants are called {twice[0]!r}.", "Give each a name of its own.")
+        raise InputError(f"Two variants are called {twice[0]!r}.", "Give each its own name.")
     able: list[Variant] = []
     skipped: list[SkippedVariant] = []
-    for one in variants:
-        reason = one.missing(base) or (_fixed_by_index(one, base) if index else "")
+    for variant in variants:
+        reason = variant.missing(base) or (_fixed_by_index(variant, base) if index else "")
         if reason:
-            skipped.append({"variant": one.name, "reason": reason, "source": one.source})
+            skipped.append({"variant": variant.name, "reason": reason, "source": variant.source})
         else:
-            able.append(one)
+            able.append(variant)
     if not able:
         by_reason: dict[str, list[str]] = {}
         for item in skipped:
             by_reason.setdefault(item["reason"], []).append(item["variant"])
-        reasons = "; ".join(f"{_listed(each)}: {reason}" for reason, each in by_reason.items())
+        reasons = "; ".join(
+            f"{_listed(names_of_reason)}: {reason}" for reason, names_of_reason in by_reason.items()
+        )
         raise InputError(f"No variant can be run: {reasons}.", "Configure what they need.")
     return able, skipped
 

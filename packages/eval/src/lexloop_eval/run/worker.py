@@ -1,6 +1,6 @@
-"""The work of a worker process: ask a case under a variant, and measure what became of it.
+"""The work of a worker process: ask a case under a variant, and measure the result.
 
-Its judges serve every variant, and no batch changes a vector that they judge by.
+Its judges work for every variant, and their vectors do not depend on batches.
 """
 
 import os
@@ -47,7 +47,7 @@ _MOST_CACHED = 20_000
 
 
 class OneByOne:
-    """An embedder that remembers, and whose vectors do not depend on what they are made with."""
+    """An embedder with a cache, whose vectors do not depend on other texts of a batch."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.name, self.dimension = embedder.name, embedder.dimension
@@ -79,7 +79,7 @@ class CaseCache:
             self._case, self._found = case, {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what is kept under a key; made when it is not there."""
+        """Return the cached value of a key, computing it if needed."""
         if key not in self._found:
             self._found[key] = make()
         return cast(T, self._found[key])
@@ -88,15 +88,15 @@ class CaseCache:
 class Judges:
     """The judges of a process.
 
-    ``embed`` gives unit vectors by the embedded model, whatever answers; ``support`` judges claims,
-    ``correctness`` answers against references; ``asker`` asks the model that judges.
+    ``embed`` returns unit vectors of the embedded model, whichever model answers. ``support``
+    judges claims, ``correctness`` answers against references, and ``asker`` asks the judging model.
 
     Args:
-        connection: Where that model is reached.
-        judge: Its settings; None without one.
+        connection: The address and key of the judging model.
+        judge: Its settings, or None without one.
 
     Raises:
-        LexloopError: Their weights cannot be read, or the model that judges cannot be used.
+        LexloopError: Their weights cannot be read, or the judging model cannot be used.
     """
 
     def __init__(self, connection: Connection, judge: dict[str, Any] | None) -> None:
@@ -110,7 +110,7 @@ class Judges:
 
     def over(self, collection: Collection, access: Filters) -> EmbeddedJudge:
         """Return the judge of answers from what an access admits of a collection."""
-        # texts are embedded one at a time: what is judged must not depend on its batch
+        # texts are embedded one at a time, because scores must not depend on batches
         judging = collection.embedded_by(self._one_by_one(collection.embedder))
         return EmbeddedJudge(judging.seen_by(access))
 
@@ -118,7 +118,7 @@ class Judges:
         return self._alone.setdefault(embedder.name, OneByOne(embedder))
 
     def context_tokens(self, passages: list[Passage]) -> int:
-        """Count the tokens of the passages as the embedded model does, whatever answers."""
+        """Count the tokens of the passages by the embedded model, whichever model answers."""
         embedder = load_shipped()
         total = 0
         for passage in passages:
@@ -141,15 +141,15 @@ _DOCUMENTS = 3
 
 @dataclass(frozen=True)
 class Answered:
-    """A case that was answered, and what judges it.
+    """An answered case, with everything to judge it.
 
     Args:
-        gold: What was asked, and what is known of the right answer.
+        gold: The question, and what is known about the right answer.
         state: The graph's working state at the end.
-        judges: Those that score every variant, whatever evaluated its answers itself.
-        judge: Makes LQ-RAG's three scores.
+        judges: The judges that score every variant, even if it evaluated its answers itself.
+        judge: Computes LQ-RAG's three scores.
         view: The documents that were asked.
-        evidence: Finds what is relevant; None where nothing was retrieved from.
+        evidence: Finds the relevant chunks. None if nothing was retrieved.
         closed: Whether the evidence was taken out first, so that no answer can be right.
     """
 
@@ -163,7 +163,7 @@ class Answered:
 
     @property
     def reference(self) -> str:
-        """The right answer; empty where there is none or the evidence was taken out."""
+        """The right answer, or empty if there is none or the evidence was taken out."""
         reference = self.gold.reference_answer or ""
         return "" if self.closed or not reference.strip() else reference
 
@@ -181,13 +181,13 @@ class Answered:
 
 
 def measure(it: Answered) -> dict[str, Score]:
-    """Return every metric; one that lacks what it needs is unresolved and says why."""
-    known, answer, ids = it.judges.known, it.state["answer"], tuple(p["id"] for p in it.passages)
-    known.about(it.gold.id)
+    """Return every metric. Metrics that lack their input are unresolved, with the reason."""
+    cache, answer, ids = it.judges.known, it.state["answer"], tuple(p["id"] for p in it.passages)
+    cache.about(it.gold.id)
     metrics: dict[str, Score] = {
-        **known.get(("reference", answer, it.reference), lambda: _against_reference(it)),
-        **known.get(("answer", it.question, it.view, answer, ids), lambda: _of_the_answer(it)),
-        **known.get(("context", it.reference, it.view, ids), lambda: _of_the_context(it)),
+        **cache.get(("reference", answer, it.reference), lambda: _against_reference(it)),
+        **cache.get(("answer", it.question, it.view, answer, ids), lambda: _of_the_answer(it)),
+        **cache.get(("context", it.reference, it.view, ids), lambda: _of_the_context(it)),
         **_of_abstaining(it),
         "unverified_citations": _unverified(it),
         "words": float(len(without_markers(answer).split())),
@@ -205,13 +205,15 @@ def measure(it: Answered) -> dict[str, Score]:
 
 def by_people(gold: Case, answer: str) -> Score:
     """Return the mean of what people gave this very answer, its markers and blanks apart."""
-    said = words(without_markers(answer))
-    scores = [rated.score for rated in gold.rated if words(without_markers(rated.answer)) == said]
+    answer_words = words(without_markers(answer))
+    scores = [
+        rated.score for rated in gold.rated if words(without_markers(rated.answer)) == answer_words
+    ]
     return fmean(scores) if scores else Unresolved("nobody has scored this answer")
 
 
 def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
-    """Return what a record keeps of one pass through the loop."""
+    """Return the record of one pass through the loop."""
     evaluation, usage = attempt["evaluation"], attempt["usage"]
     score = _correctness(it, attempt["answer"])
     seen: AttemptSeen = {
@@ -233,21 +235,21 @@ def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
 def _against_reference(it: Answered) -> dict[str, Score]:
     """Compare with the reference: by vectors, by the correctness judge, by words.
 
-    Its [n] markers are no part of what an answer says.
+    The [n] markers are not part of an answer's text.
     """
     if not it.reference:
         return dict.fromkeys(_AGAINST_REFERENCE, _NO_REFERENCE)
     judged = _correctness(it, it.state["answer"])
     correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
-    if it.gold.out_of_scope:  # that the documents do not answer can be said in any words
+    if it.gold.out_of_scope:  # any wording may say that the documents do not answer
         free = Unresolved("out of scope: the reference's words are not the only ones")
         return {**dict.fromkeys(_AGAINST_REFERENCE, free), **correct}
-    said, reference = without_markers(it.state["answer"]), it.reference
-    ours, theirs = it.judges.embed([said, reference])
+    text, reference = without_markers(it.state["answer"]), it.reference
+    ours, theirs = it.judges.embed([text, reference])
     return {
         **correct,
         "similarity": cosine(ours, theirs),
-        **by_words(said, reference),
+        **by_words(text, reference),
     }
 
 
@@ -255,9 +257,9 @@ def _correctness(it: Answered, answer: str) -> Score:
     """The embedded judge's absolute correctness, 1 to 5."""
     if not it.reference:
         return _NO_REFERENCE
-    said, judge = without_markers(answer), it.judges.correctness
+    text, judge = without_markers(answer), it.judges.correctness
     return it.judges.known.get(
-        ("correctness", said), lambda: judge.score(it.gold.question, said, it.reference)
+        ("correctness", text), lambda: judge.score(it.gold.question, text, it.reference)
     )
 
 
@@ -307,11 +309,11 @@ def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> 
     evidence: Evidence = it.judges.known.get(
         ("evidence", tuple(texts)), lambda: evidence_of(texts, it.judges.embed)
     )
-    return [one.probability >= SUPPORTED for one in it.judges.support.of(claims, evidence)]
+    return [judged.probability >= SUPPORTED for judged in it.judges.support.of(claims, evidence)]
 
 
 def _of_abstaining(it: Answered) -> dict[str, Score]:
-    """Judge abstaining and answering by what the documents that were asked hold."""
+    """Judge abstaining and answering by whether the documents have the answer."""
     abstained, answerable = bool(it.state["abstained"]), not (it.closed or it.gold.out_of_scope)
     answerable_only = Unresolved("the documents answer the question")
     unanswerable_only = Unresolved("the documents do not answer the question")
@@ -350,8 +352,8 @@ def ranking(state: dict[str, Any]) -> list[Candidate]:
     if state["attempts"][-1]["passages"] != state["passages"]:
         return passages
     chosen = {passage["id"] for passage in passages}
-    others = [*state.get("candidates", []), *state.get("graph_candidates", [])]
-    rest = {candidate["id"]: candidate for candidate in others if candidate["id"] not in chosen}
+    further = [*state.get("candidates", []), *state.get("graph_candidates", [])]
+    rest = {candidate["id"]: candidate for candidate in further if candidate["id"] not in chosen}
     return [*passages, *rest.values()]
 
 
@@ -361,10 +363,10 @@ def of_retrieval(
     """Return each ranking metric at k, 5 and 10, of documents at 3, and of characters.
 
     Args:
-        relevant: What should have been found.
-        ranked: Chunks, best first, the passages before all others.
-        passages: What the answer was written from.
-        k: How many passages the plan allows.
+        relevant: The chunks, documents and spans that should have been found.
+        ranked: Chunks, best first, with the passages before all others.
+        passages: The passages that the answer was written from.
+        k: The number of passages that the plan allows.
     """
     ids = [candidate["id"] for candidate in ranked]
     owners = list(dict.fromkeys(candidate["document"] for candidate in ranked))
@@ -373,8 +375,10 @@ def of_retrieval(
         ("document_", _DOCUMENTS): _at(owners, relevant.documents, _DOCUMENTS),
         **{("", n): _at(ids, relevant.chunks, n, least=n) for n in _DEPTHS},
     }
-    found = {f"{of}{name}@{n}": one for (of, n), made in at.items() for name, one in made.items()}
-    return {**found, **of_spans(relevant, passages)}
+    by_cutoff = {
+        f"{of}{name}@{n}": score for (of, n), scores in at.items() for name, score in scores.items()
+    }
+    return {**by_cutoff, **of_spans(relevant, passages)}
 
 
 def _at(
@@ -396,12 +400,12 @@ def of_spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score
 
 
 def answering() -> Callable[[Any], Iterator[Frame]]:
-    """Return what answers a setup by ``ready`` or ``failed``, then each task by a record.
+    """Return a function that answers a setup with ``ready`` or ``failed``, and tasks with records.
 
-    The setup holds all settings of each of the ``variants``, those of the ``judge`` or None, and
-    the ``base_url``; a task the ``case`` as JSON, the place of its ``variant``, whether the
+    The setup has all settings of each of the ``variants``, those of the ``judge`` or None, and the
+    ``base_url``. A task has the ``case`` as JSON, the index of its ``variant``, whether the
     evidence is taken out first (``closed``) and whether the record has metrics (``measured``). The
-    record names no variant.
+    record does not name its variant.
     """
     cases: list[CaseRunner] = []
 
@@ -423,9 +427,9 @@ def answering() -> Callable[[Any], Iterator[Frame]]:
 class _Opened:
     """A variant over one collection, ``whole`` as opened and ``asked`` with its own embedder.
 
-    Questions are embedded anew for each: vectors of a batch differ in their last digits by what
-    else is in it, so an answer could depend on the questions before it; and a question that was
-    asked under another variant would seem fast.
+    Each question is embedded separately. In a batch, the last digits of a vector depend on the
+    other texts, so an answer could depend on earlier questions. And a question that was asked under
+    another variant would seem fast.
     """
 
     whole: Collection
@@ -448,7 +452,7 @@ class CaseRunner:
         self._settings = [Settings(**variant) for variant in setup["variants"]]
         self._judges = Judges(connection, setup["judge"])
         self._known: dict[View, EvidenceIndex] = {}
-        # made before the first question, where it can fail
+        # created before the first question, because it can fail
         self._variants = [
             self._over(self._resources.collection(settings)[0], settings)
             for settings in self._settings
@@ -479,16 +483,18 @@ class CaseRunner:
         record = _record(case, state, seconds, tokens)
         if task["measured"]:
             evidence = None if settings.retrieval.source == "none" else self._evidence(view)
-            seen = opened.whole.seen_by(access)
-            it = Answered(case, state, self._judges, opened.judge, seen, evidence, task["closed"])
+            view_of_all = opened.whole.seen_by(access)
+            it = Answered(
+                case, state, self._judges, opened.judge, view_of_all, evidence, task["closed"]
+            )
             record["metrics"] = {name: as_json(score) for name, score in measure(it).items()}
             record["attempts"] = [attempt_seen(it, attempt) for attempt in state["attempts"]]
         return record
 
     def _over(self, whole: Collection, settings: Settings) -> _Opened:
-        asked = whole.embedded_by(whole.embedder)
-        context = self._resources.over(settings, asked)
-        return _Opened(whole, asked, context, self._judges.over(whole, Filters.of(settings)))
+        embedded = whole.embedded_by(whole.embedder)
+        context = self._resources.over(settings, embedded)
+        return _Opened(whole, embedded, context, self._judges.over(whole, Filters.of(settings)))
 
     def _evidence(self, view: View) -> EvidenceIndex:
         if view not in self._known:

@@ -1,6 +1,6 @@
-"""Facts: what the tree of a document's provisions lets ask of it, and the questions made of them.
+"""Facts: what a document's tree of provisions allows to ask, and the questions made of them.
 
-Nine of the eleven types of questions are made so, without a model.
+Nine of the eleven types of questions are made this way, without a model.
 """
 
 from collections import defaultdict
@@ -37,12 +37,12 @@ class Fact:
 
     Args:
         kind: A term's definition, a heading that asks, the topic of a heading, a row of a table, a
-            list, a number (a sum, a share, a time, a date), a reference; or none, where the
-            documents hold no answer.
-        question: As it stands alone.
-        about: The term, or the provision that the question names, as it stands there; or nothing.
+            list, a number (a sum, a share, a time, a date), a reference; or none, if the documents
+            have no answer.
+        question: The question as it stands alone.
+        about: The term, or the provision that the question names, in the same words; or empty.
         answer: The provision's own words.
-        spans: Where they stand.
+        spans: The places of these words.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ class Fact:
 
     @property
     def clause(self) -> str:
-        """The question within another sentence; empty where it cannot stand in one."""
+        """The question as part of another sentence, or empty if that is impossible."""
         return "" if self.kind == "heading" else lowered(self.question.removesuffix("?"))
 
 
@@ -69,10 +69,10 @@ def lowered(text: str) -> str:
 
 
 def read_facts(view: View) -> list[Fact]:
-    """Return the facts of a corpus in reading order; of documents in another language, none.
+    """Return the facts of a corpus in reading order, without documents in other languages.
 
-    Statements that answer one question are one fact, for an answer with only some of them would be
-    wrong; a question that more than three statements answer is too general to be asked.
+    Statements that answer the same question are one fact, because an answer with only some of them
+    would be wrong. A question that more than three statements answer is too general to ask.
     """
     same: dict[str, list[Fact]] = defaultdict(list)
     for document in view.documents:
@@ -84,10 +84,12 @@ def read_facts(view: View) -> list[Fact]:
 
 
 def _joined(facts: list[Fact]) -> Fact | None:
-    """The facts of one question as one; None where they are too many."""
+    """Return the facts of one question as one, or None if they are too many."""
     first = {fact.answer: fact for fact in reversed(facts)}
-    answers = [one for one in reversed(first) if not any(one in two != one for two in first)]
-    spans = tuple(dict.fromkeys(span for one in answers for span in first[one].spans))
+    answers = [
+        text for text in reversed(first) if not any(text in other != text for other in first)
+    ]
+    spans = tuple(dict.fromkeys(span for text in answers for span in first[text].spans))
     answer = " ".join(answers)
     fits = len(answers) <= _MOST_PIECES and len(answer) <= _LONGEST
     return replace(facts[0], answer=answer, spans=spans) if fits else None
@@ -96,28 +98,32 @@ def _joined(facts: list[Fact]) -> Fact | None:
 def _of_document(document: str, tree: Tree, text: str) -> Iterator[Fact]:
     """Yield what units answer as wholes, then what their statements do."""
 
-    def placed(fact: Fact, said: str, start: int, end: int) -> Iterator[Fact]:
-        """The fact with its answer and the place of it; none where it has too few words or many."""
-        if len(said.split()) > _FEWEST_WORDS and len(said) <= _LONGEST:
+    def placed(fact: Fact, text_of_fact: str, start: int, end: int) -> Iterator[Fact]:
+        """Yield the fact with its answer and its place, unless it has too few or too many words."""
+        if len(text_of_fact.split()) > _FEWEST_WORDS and len(text_of_fact) <= _LONGEST:
             own = text[start:end]
             start, end = start + len(own) - len(own.lstrip()), start + len(own.rstrip())
             label = tree.units[tree.at(start)].label
             span = Span(document=document, start=start, end=end, section=label)
-            answer = f"{said[0].upper()}{said[1:].rstrip(';.,')}."
+            answer = f"{text_of_fact[0].upper()}{text_of_fact[1:].rstrip(';.,')}."
             yield replace(fact, answer=answer, spans=(span,))
 
     for place, unit in enumerate(tree.units):
         if tree.operative(place) and unit.heading and (fact := _of_unit(tree, place)):
             yield from placed(fact, unnumbered(text[unit.body : unit.end]), unit.body, unit.end)
-    for one in statements(tree, text):
-        if tree.operative(tree.at(one.start)) and not (one.lead or not one.label):
-            said = unnumbered(text[one.start : one.end]) if one.points else one.own
-            for fact in _of_statement(one, tree):
-                yield from placed(fact, said, one.start, one.end)
+    for statement in statements(tree, text):
+        if tree.operative(tree.at(statement.start)) and not (statement.lead or not statement.label):
+            words_of = (
+                unnumbered(text[statement.start : statement.end])
+                if statement.points
+                else statement.own
+            )
+            for fact in _of_statement(statement, tree):
+                yield from placed(fact, words_of, statement.start, statement.end)
 
 
 def _of_unit(tree: Tree, place: int) -> Fact | None:
-    """What a headed unit answers as a whole: its term, the question that heads it, its topic."""
+    """Return what a headed unit answers as a whole: its term, its question, or its topic."""
     unit, heading = tree.units[place], " ".join(tree.units[place].heading.split())
     if unit.kind == "definition":
         return Fact("definition", f"What is meant by “{heading}”?", f"“{heading}”")
@@ -131,28 +137,28 @@ def _of_unit(tree: Tree, place: int) -> Fact | None:
     return Fact("topic", f"What is said about “{heading}”?")
 
 
-def _of_statement(one: Statement, tree: Tree) -> Iterator[Fact]:
-    """What a statement answers: the list that it leads into, its numbers, what it refers to."""
-    inner, place = tree.units[tree.at(one.start)], tree.labels[one.label]
+def _of_statement(statement: Statement, tree: Tree) -> Iterator[Fact]:
+    """Yield what a statement answers: the list that it introduces, its numbers, its references."""
+    inner, place = tree.units[tree.at(statement.start)], tree.labels[statement.label]
     if inner.kind == "row" and inner.number:
         table = tree.units[inner.parent].label
         yield Fact("row", f"What is said in {table} about “{inner.number}”?", table)
     if tree.units[place].kind in ("definition", "row"):
         return
     name = _name(tree, place)
-    if one.points:
+    if statement.points:
         yield Fact("list", f"What is listed in {name}?", name)
-    # where others lie in a provision, some of what they say goes by another name
+    # if a provision contains others, some of its statements have another name
     elif all(tree.units[below].kind == "text" for below in tree.below(place)):
-        named = [words for kind, words in _NUMBERS.items() if holds(kind, one.own)]
-        for words in (*named, *(["date"] if dates(one.own) else [])):
+        numbers = [words for kind, words in _NUMBERS.items() if holds(kind, statement.own)]
+        for words in (*numbers, *(["date"] if dates(statement.own) else [])):
             yield Fact("number", f"Which {words} is stated in {name}?", name)
-        if any(reference.steps[0].key for reference in find_references(one.own)):
+        if any(reference.steps[0].key for reference in find_references(statement.own)):
             yield Fact("reference", f"Which other provision is referred to in {name}?", name)
 
 
 def _name(tree: Tree, place: int) -> str:
-    """A provision's label with the nearest heading; this alone where it has no number."""
+    """Return a provision's label with the nearest heading, or the heading if it has no number."""
     units = (tree.units[p] for p in (place, *tree.above(place)))
     heading = next((unit.heading for unit in units if unit.heading and unit.kind != "part"), "")
     quoted, label = f"“{' '.join(heading.split())}”", tree.units[place].label
@@ -162,7 +168,7 @@ def _name(tree: Tree, place: int) -> str:
 
 
 RULE_TYPES = tuple(name for name in QUESTION_TYPES if name not in ("vague", "rule_conclusion"))
-"""What to leave out of a question, and what rules make of a case, is left to a model."""
+"""Types that need a model: what to leave out of a question, and what rules imply for a case."""
 _SIMPLE = ("definition", "row", "heading")
 _ASKING = frozenset(tokenize("what which is meant said stated listed referred about other"))
 _MOST_PAIRED, _MOST_PAIRS = 400, 240
@@ -181,17 +187,17 @@ _UNANSWERED = (
     ("How is the term {} translated into Finnish?", "Finnish"),
 )
 _BEYOND = (1, 4, 20)
-"""How far behind the last provision those lie that are asked for and not there."""
+"""Distance of made-up provisions from the last existing one."""
 Candidate = tuple[str, Sequence[Fact], Sequence[str]]
 """A question, the facts that answer it, and what user and assistant said before in turn."""
 
 
 class RuleMaker:
-    """Makes questions of what the tree of provisions states.
+    """Makes questions from the tree of provisions.
 
     Args:
         view: The documents.
-        seed: Of every choice; the same seed over the same documents gives the same questions.
+        seed: The seed of all choices. The same seed and documents give the same questions.
     """
 
     def __init__(self, view: View, seed: int) -> None:
@@ -201,8 +207,8 @@ class RuleMaker:
     def __call__(self, question_type: str, _: int) -> list[Case]:
         """Return every question of a type that can be made, kinds of facts taking turns."""
         rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
-        found = _MAKERS[question_type](_taking_turns(self.facts, rng), rng, self._view)
-        return [_case(self._view, question_type, *candidate) for candidate in found]
+        candidates = _MAKERS[question_type](_taking_turns(self.facts, rng), rng, self._view)
+        return [_case(self._view, question_type, *candidate) for candidate in candidates]
 
 
 def _case(
@@ -222,7 +228,7 @@ def _taking_turns(facts: Sequence[Fact], rng: Random) -> list[Fact]:
 
 
 def _simple(facts: Sequence[Fact], *_: object) -> Iterator[Candidate]:
-    """What one term, one row or one heading says."""
+    """Yield questions about one term, one row or one heading."""
     for fact in facts:
         if fact.kind in _SIMPLE and fact.pieces == 1:
             yield fact.question, [fact], ()
@@ -246,90 +252,96 @@ def _situational(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candid
     """Who asks, then the question."""
     for fact in facts:
         role = rng.choice(_ROLES)
-        asked = [f"I am {role}. {fact.question}"]
+        wordings = [f"I am {role}. {fact.question}"]
         if fact.clause:
-            asked.append(f"As {role}, I need to know {fact.clause}.")
-        yield rng.choice(asked), [fact], ()
+            wordings.append(f"As {role}, I need to know {fact.clause}.")
+        yield rng.choice(wordings), [fact], ()
 
 
 def _conversational(facts: Sequence[Fact], *_: object) -> Iterator[Candidate]:
-    """A question that needs the turn before: "And by “B”?", "What is listed in it?"."""
+    """Yield questions that need the previous turn: "And by “B”?", "What is listed in it?"."""
     terms = [fact for fact in facts if fact.kind == "definition"]
-    for one, other in zip(terms[::2], terms[1::2], strict=False):
-        yield f"And by {other.about}?", [other], (one.question, one.answer)
+    for first, second in zip(terms[::2], terms[1::2], strict=False):
+        yield f"And by {second.about}?", [second], (first.question, first.answer)
     for fact in facts:
         if fact.about and fact.kind != "definition":
-            said = f"I am reading {fact.about}.", "What would you like to know about it?"
-            yield fact.question.replace(fact.about, "it"), [fact], said
+            turn = f"I am reading {fact.about}.", "What would you like to know about it?"
+            yield fact.question.replace(fact.about, "it"), [fact], turn
 
 
 def _double(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """Two questions in one sentence."""
-    for one, other in _pairs([fact for fact in facts if fact.clause], rng):
-        yield f"{one.question[:-1]}, and {lowered(other.question)}", [one, other], ()
+    for first, second in _pairs([fact for fact in facts if fact.clause], rng):
+        yield f"{first.question[:-1]}, and {lowered(second.question)}", [first, second], ()
 
 
 def _complex_situational(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """Who asks, a question, and a further one on a related matter."""
-    for one, other in _pairs(facts, rng):
-        question = f"I am {rng.choice(_ROLES)}. {one.question} Also, {lowered(other.question)}"
-        yield question, [one, other], ()
+    for first, second in _pairs(facts, rng):
+        question = f"I am {rng.choice(_ROLES)}. {first.question} Also, {lowered(second.question)}"
+        yield question, [first, second], ()
 
 
 def _compare(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """The difference of two terms whose names share a word, neither holding the other."""
-    for one, other in _pairs([fact for fact in facts if fact.kind == "definition"], rng):
-        a, b = set(tokenize(one.about)), set(tokenize(other.about))
+    for first, second in _pairs([fact for fact in facts if fact.kind == "definition"], rng):
+        a, b = set(tokenize(first.about)), set(tokenize(second.about))
         if a & b and not (a <= b or b <= a):
-            yield f"What is the difference between {one.about} and {other.about}?", [one, other], ()
+            yield (
+                f"What is the difference between {first.about} and {second.about}?",
+                [first, second],
+                (),
+            )
 
 
 def _pairs(facts: Sequence[Fact], rng: Random) -> list[tuple[Fact, Fact]]:
     """Pairs of a document that have a word in common, those with more in common first."""
     facts = facts[:_MOST_PAIRED]
     stems = [frozenset(tokenize(fact.question)) - _ASKING for fact in facts]
-    found: list[tuple[float, float, int, int]] = []
+    ranked: list[tuple[float, float, int, int]] = []
     for i, j in combinations(range(len(facts)), 2):
         shared = len(stems[i] & stems[j]) / max(1, min(len(stems[i]), len(stems[j])))
         if shared and _are_apart(facts[i].spans, facts[j].spans):
-            found.append((-round(shared, 1), rng.random(), i, j))
-    return [(facts[i], facts[j]) for _, _, i, j in sorted(found)[:_MOST_PAIRS]]
+            ranked.append((-round(shared, 1), rng.random(), i, j))
+    return [(facts[i], facts[j]) for _, _, i, j in sorted(ranked)[:_MOST_PAIRS]]
 
 
 def _are_apart(some: Sequence[Span], others: Sequence[Span]) -> bool:
     """Return whether spans lie in one document without a word in common."""
-    pairs = [(one, other) for one in some for other in others]
-    lapping = (one.start < other.end and other.start < one.end for one, other in pairs)
+    pairs = [(first, second) for first in some for second in others]
+    lapping = (first.start < second.end and second.start < first.end for first, second in pairs)
     return some[0].document == others[0].document and not any(lapping)
 
 
 def _out_of_scope(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Candidate]:
-    """What the documents say no word of: their terms elsewhere, and provisions not there."""
+    """Yield questions without an answer: terms elsewhere, and provisions that do not exist."""
     terms = [fact.about for fact in facts if fact.kind == "definition"]
-    made = [
+    questions = [
         (frame.format(term), f"they say nothing of {lacking}")
         for frame, lacking in _UNANSWERED
         if not any(map(view.knows, tokenize(lacking)))
         for term in terms
     ]
-    made += _not_there([view.tree_of(name) or Tree() for name in view.documents])
-    for question, why in rng.sample(made, len(made)):
+    questions += _not_there([view.tree_of(name) or Tree() for name in view.documents])
+    for question, why in rng.sample(questions, len(questions)):
         answer = f"The documents do not answer this: {why}."
         yield question, [Fact("none", question, answer=answer)], ()
 
 
 def _not_there(trees: Sequence[Tree]) -> Iterator[tuple[str, str]]:
-    """Provisions that no document has, numbered like those of one, and the last that it has."""
+    """Yield provisions that no document has, numbered like an existing one, and its last one."""
     for tree in trees:
         numbered = [u for u in tree.units if u.kind == "provision" and u.number.isdecimal()]
         last = max(numbered, key=lambda unit: int(unit.number), default=None)
         if last is None:
             continue
         for more in _BEYOND:
-            wanted = f"{last.label.removesuffix(last.number)}{int(last.number) + more}"
-            meant = find_references(wanted)
-            if meant and not any(other.find(one) for other in trees for one in meant):
-                yield f"What is said in {wanted}?", f"the last of its kind is {last.label}"
+            made_up = f"{last.label.removesuffix(last.number)}{int(last.number) + more}"
+            references = find_references(made_up)
+            if references and not any(
+                tree_.find(reference) for tree_ in trees for reference in references
+            ):
+                yield f"What is said in {made_up}?", f"the last of its kind is {last.label}"
 
 
 _MAKERS: dict[str, Callable[[Sequence[Fact], Random, View], Iterator[Candidate]]] = {

@@ -1,7 +1,7 @@
 """A test set: cases dealt evenly over the types, without repetition, tied to their evidence.
 
-What rules make of a type is read off facts (``facts.py``); a model writes questions on passages
-drawn at random, and their evidence is found again in the documents.
+Rules make types from facts (``facts.py``). A model writes questions on random passages, and their
+evidence is located in the documents.
 """
 
 import math
@@ -40,9 +40,9 @@ QUESTION_TYPES: dict[str, str] = {
 }
 """The eleven types of questions (HyPA-RAG, appendix A.3, table 4), and what each asks."""
 MOST_SHARED = 0.8
-"""Jaccard similarity of the stems from which on two questions are one."""
+"""Minimum Jaccard similarity of the stems of equal questions."""
 MOST_COSINE = 0.96
-"""Cosine of the embeddings from which on two questions are one."""
+"""Minimum cosine of the embeddings of equal questions."""
 REACH = 10
 """How deep retrieval may look for the evidence: chunks by BM25 and as many by cosine."""
 Maker = Callable[[str, int], Sequence[Case]]
@@ -52,16 +52,16 @@ Progress = Callable[[str, int, int], None]
 def chosen_types(
     names: Sequence[str], known: Sequence[str] = tuple(QUESTION_TYPES)
 ) -> tuple[str, ...]:
-    """Return the types of these names in the order of the table; all that can be made for none.
+    """Return the types of these names in the order of the table, or all possible ones for none.
 
-    Hyphens, underscores and blanks are alike: ``out-of-scope`` is ``out of scope``.
+    Hyphens, underscores and blanks are equal: ``out-of-scope`` is ``out of scope``.
 
     Args:
-        names: As a user writes them.
-        known: Those that can be made: without a model not all.
+        names: Names as a user writes them.
+        known: The types that can be made. Without a model, some are missing.
 
     Raises:
-        InputError: There is no such type, or it cannot be made.
+        InputError: A type is unknown, or cannot be made.
     """
     types = {_plain(name): name for name in QUESTION_TYPES}
     for name in names:
@@ -87,18 +87,18 @@ def made_case(
     *,
     turns: Sequence[str] = (),
 ) -> Case:
-    """Return a case without an id; its context is what its evidence holds.
+    """Return a case without an id, with its evidence as context.
 
     Args:
         view: The documents.
-        question_type: One of the table's.
-        question: As it is asked.
+        question_type: One of the table's types.
+        question: The question as it is asked.
         answer: The reference answer.
-        spans: The evidence; none for a question out of scope.
-        turns: What user and assistant said before, in turn.
+        spans: The evidence, empty for a question out of scope.
+        turns: Earlier turns of user and assistant, alternating.
     """
     quotes = ((view.text_of(span.document) or "")[span.start : span.end] for span in spans)
-    said = [
+    history = [
         Said(role="assistant" if turn % 2 else "user", content=text)
         for turn, text in enumerate(turns)
     ]
@@ -107,20 +107,20 @@ def made_case(
         question_type=question_type,
         reference_answer=answer,
         reference_context="\n\n".join(quotes),
-        conversation_history=tuple(said),
+        conversation_history=tuple(history),
         evidence=tuple(spans),
     )
 
 
 @dataclass
 class MadeSet:
-    """The questions that were made, and those left out.
+    """The questions that were made, and the number left out.
 
     Args:
         questions: In the order of their types.
-        shortfall: How many of each type are missing from an even share; types without one left out.
-        repeated: How many questions were left out because they repeat another.
-        unconnected: How many because retrieval finds none of their evidence.
+        shortfall: The number of each type that is missing from an even share, if any.
+        repeated: The number left out because they repeat another.
+        unconnected: The number left out because retrieval finds none of their evidence.
     """
 
     questions: list[Case] = field(default_factory=list)
@@ -138,54 +138,55 @@ def make_test_set(
 ) -> MadeSet:
     """Make ``n`` questions, or as many as the documents allow.
 
-    The types take turns, so that every one gets an even share; what a type cannot give the others
-    do, and it is reported. Those questions come first whose evidence was least asked about.
+    The types take turns, so that each gets an even share. If a type cannot fill its share, others
+    do, and this is reported. Questions on the least used evidence come first.
 
     Args:
         view: The documents.
-        maker: Gives the candidates of a type, in the order of preference, and is told how many
-            are wanted.
-        n: How many questions.
-        types: Of which types.
-        progress: Told how many of ``n`` there are.
+        maker: Returns the candidates of a type, in order of preference, given the number wanted.
+        n: The number of questions.
+        types: The types of questions.
+        progress: Called with the number of finished questions and ``n``.
 
     Raises:
         InputError: ``n`` is less than 1.
-        CorpusError: Not one question could be made.
+        CorpusError: Not a single question could be made.
     """
     if n < 1:
         raise InputError(f"n is {n}.", "Ask for at least 1 question.")
-    made, shares = MadeSet(), even_shares(n, types)
-    taken: dict[str, list[Case]] = {kind: [] for kind in types}
-    left: dict[str, list[Case]] = {}
+    made_set, shares = MadeSet(), even_shares(n, types)
+    chosen: dict[str, list[Case]] = {kind: [] for kind in types}
+    candidates: dict[str, list[Case]] = {}
     used, repeats, count = Counter[Span](), Repeats(), 0
     turns = deque(types)
     while turns and count < n:
         kind = turns.popleft()
-        if kind not in left:
-            left[kind] = list(maker(kind, shares[kind]))
-        case = _next(left[kind], used, lambda case: _takes(case, view, repeats, made))
+        if kind not in candidates:
+            candidates[kind] = list(maker(kind, shares[kind]))
+        case = _next(candidates[kind], used, lambda case: _takes(case, view, repeats, made_set))
         if case is not None:
-            taken[kind].append(case)
+            chosen[kind].append(case)
             used.update(case.evidence or ())
             count += 1
             progress("questions", count, n)
             turns.append(kind)
-    made.shortfall = {
-        kind: share - len(taken[kind]) for kind, share in shares.items() if len(taken[kind]) < share
+    made_set.shortfall = {
+        kind: share - len(chosen[kind])
+        for kind, share in shares.items()
+        if len(chosen[kind]) < share
     }
-    made.questions = [
+    made_set.questions = [
         case.model_copy(update={"id": f"{_plain(kind).replace(' ', '-')}-{number:02d}"})
         for kind in types
-        for number, case in enumerate(taken[kind], start=1)
+        for number, case in enumerate(chosen[kind], start=1)
     ]
-    if not made.questions:
+    if not made_set.questions:
         raise CorpusError(
             "No question could be made of the documents.",
             "They hold too little text, or none with provisions in English; with --model a model "
             "asks.",
         )
-    return made
+    return made_set
 
 
 def even_shares(n: int, types: Sequence[str]) -> dict[str, int]:
@@ -194,27 +195,29 @@ def even_shares(n: int, types: Sequence[str]) -> dict[str, int]:
     return {kind: base + (place < more) for place, kind in enumerate(types)}
 
 
-def _next(left: list[Case], used: Mapping[Span, int], takes: Callable[[Case], bool]) -> Case | None:
+def _next(
+    candidates: list[Case], used: Mapping[Span, int], takes: Callable[[Case], bool]
+) -> Case | None:
     """Remove candidates up to the first that can be taken, and return this."""
 
     def wear(place: int) -> int:
-        return sum(used[span] for span in left[place].evidence or ())
+        return sum(used[span] for span in candidates[place].evidence or ())
 
-    while left:
-        case = left.pop(min(range(len(left)), key=wear))
+    while candidates:
+        case = candidates.pop(min(range(len(candidates)), key=wear))
         if takes(case):
             return case
     return None
 
 
-def _takes(case: Case, view: View, repeats: "Repeats", made: MadeSet) -> bool:
+def _takes(case: Case, view: View, repeats: "Repeats", made_set: MadeSet) -> bool:
     """Take a question unless it leads nowhere or repeats another, which is counted."""
     if not is_connected(case, view):
-        made.unconnected += 1
+        made_set.unconnected += 1
         return False
-    asked = case.whole_question
-    is_new = repeats.take(asked, view.embed([asked])[0])
-    made.repeated += not is_new
+    text = case.whole_question
+    is_new = repeats.take(text, view.embed([text])[0])
+    made_set.repeated += not is_new
     return is_new
 
 
@@ -228,15 +231,17 @@ def is_connected(case: Case, view: View) -> bool:
     spans = case.evidence or ()
     if not spans:
         return True
-    if not all((view.text_of(one.document) or "")[one.start : one.end].strip() for one in spans):
+    if not all(
+        (view.text_of(span.document) or "")[span.start : span.end].strip() for span in spans
+    ):
         return False
-    asked = [case.whole_question]
-    found = [*view.search_lexical(asked, REACH)[0], *view.search_vector(asked, REACH)[0]]
+    texts = [case.whole_question]
+    hits = [*view.search_lexical(texts, REACH)[0], *view.search_vector(texts, REACH)[0]]
     return any(
         span.document == chunk["document"]
         and span.start < chunk["end"]
         and chunk["start"] < span.end
-        for chunk in view.chunks(list(dict.fromkeys(hit.chunk_id for hit in found)))
+        for chunk in view.chunks(list(dict.fromkeys(hit.chunk_id for hit in hits)))
         for span in spans
     )
 
@@ -309,24 +314,24 @@ class ModelMaker:
         ask = partial(_writing, self._asker, question_type)
         replies = list(questions_of(self._asker, ask, drawn))
         self.failed += sum(isinstance(reply, Unresolved) for reply in replies)
-        made = [
+        cases = [
             case_of(reply, question_type, chunks, self._view)
             for reply, chunks in zip(replies, drawn, strict=True)
             if not isinstance(reply, Unresolved)
         ]
-        return [case for case in made if case is not None]
+        return [case for case in cases if case is not None]
 
     def _drawn(self, question_type: str, count: int) -> list[list[Chunk]]:
         rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
         own = [chunk for chunk in self._chunks if len(chunk["text"]) >= _FEWEST_CHARS]
         own = own or self._chunks
-        each = 2 if question_type in _OF_TWO and len(own) > 1 else 1
+        per_question = 2 if question_type in _OF_TWO and len(own) > 1 else 1
         sets: list[list[Chunk]] = []
         deck: list[Chunk] = []
         while len(sets) < count and len(sets) < 3 * len(own):
-            if len(deck) < each:
+            if len(deck) < per_question:
                 deck = rng.sample(own, len(own))
-            sets.append([deck.pop() for _ in range(each)])
+            sets.append([deck.pop() for _ in range(per_question)])
         return sets
 
 
@@ -339,18 +344,18 @@ async def _writing(chat: Chat, question_type: str, chunks: Sequence[Chunk]) -> W
 def case_of(
     reply: WrittenQuestion, question_type: str, chunks: Sequence[Chunk], view: View
 ) -> Case | None:
-    """Return the reply as a case; None where a quote is not in the passages, or there is none."""
-    found = [span for quote in reply.quotes if (span := _located(quote, chunks))]
+    """Return the reply as a case, or None if a quote is missing or not in the passages."""
+    located = [span for quote in reply.quotes if (span := _located(quote, chunks))]
     nowhere = question_type == OUT_OF_SCOPE
-    if not nowhere and (not found or len(found) < len(reply.quotes)):
+    if not nowhere and (not located or len(located) < len(reply.quotes)):
         return None
     turns: tuple[str, ...] = ()
     if question_type == "conversational":
         if not reply.history_user.strip():
             return None
-        answered = reply.history_assistant.strip() or "What would you like to know about it?"
-        turns = reply.history_user.strip(), answered
-    spans = () if nowhere else tuple(dict.fromkeys(found))
+        assistant = reply.history_assistant.strip() or "What would you like to know about it?"
+        turns = reply.history_user.strip(), assistant
+    spans = () if nowhere else tuple(dict.fromkeys(located))
     question, answer = reply.question.strip(), reply.answer.strip()
     return made_case(view, question_type, question, answer, spans, turns=turns)
 
@@ -358,8 +363,8 @@ def case_of(
 def _located(quote: str, chunks: Sequence[Chunk]) -> Span | None:
     """Return the place of a quote; blanks and line breaks may differ."""
     for chunk in chunks:
-        if found := find_quote(quote, chunk["text"]):
-            start, end = found
+        if bounds := find_quote(quote, chunk["text"]):
+            start, end = bounds
             return Span(
                 document=chunk["document"],
                 start=chunk["start"] + start,

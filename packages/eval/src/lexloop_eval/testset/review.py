@@ -1,8 +1,8 @@
-"""A review: gold questions with a person's decision on each, kept in a file that can be edited.
+"""A review: gold questions with a person's decision on each, in a file that can be edited.
 
-The file holds one JSON object a line. ``decision`` comes first: ``open``, ``accept`` or ``drop``.
+The file has one JSON object per line. ``decision`` comes first: ``open``, ``accept`` or ``drop``.
 Question and answer may be edited in place. The six criteria are those of HyPA-RAG, appendix A.5,
-table 5. The same goes through a spreadsheet as CSV and back.
+table 5. A review can also be exported to a spreadsheet as CSV and imported back.
 """
 
 import csv
@@ -40,7 +40,7 @@ DECISIONS = ("keep", "edit", "drop")
 _MOST_CHARS = 30_000
 """Characters of the evidence shown; a spreadsheet cuts a cell at 32,767."""
 _LINE_END = re.compile(r"\r\n?")
-_HINT = "Correct the table; the review is as it was."
+_HINT = "Correct the table. The review is unchanged."
 _FIRST = ("decision", "id", "question_type", "question", "reference_answer")
 
 
@@ -72,7 +72,7 @@ class Reviewed(Case):
         return self.model_copy(update={"decision": decision, "note": note, **judged})
 
     def changed(self, question: str, answer: str) -> "Reviewed":
-        """The same with another wording; blank texts leave it as it is."""
+        """Return the question with another wording. Blank texts change nothing."""
         update = {"question": question.strip() or self.question}
         update["reference_answer"] = answer.strip() or self.reference_answer or ""
         if update == {"question": self.question, "reference_answer": self.reference_answer}:
@@ -81,7 +81,7 @@ class Reviewed(Case):
 
 
 def open_review(questions: Iterable[Case]) -> list[Reviewed]:
-    """Questions of which none is decided yet."""
+    """Return a review of questions without decisions."""
     return [Reviewed(**question.model_dump()) for question in questions]
 
 
@@ -94,7 +94,7 @@ def read_review(path: Path) -> list[Reviewed]:
     rows = read_jsonl(path, Reviewed)
     ids = [row.id for row in rows]
     if "" in ids:
-        raise InputError(f"{path}: a question has no id.", "Give every question an id of its own.")
+        raise InputError(f"{path}: a question has no id.", "Give every question its own id.")
     shared = sorted({name for name in ids if ids.count(name) > 1})
     if shared:
         raise InputError(f"{path}: {shared[0]!r} is the id of two questions.", "Rename one.")
@@ -102,10 +102,10 @@ def read_review(path: Path) -> list[Reviewed]:
 
 
 def write_review(path: Path, rows: Iterable[Reviewed]) -> None:
-    """Replace a review file in one step, what a reader looks for first at the start of each line.
+    """Replace a review file in one step, with the most important fields first on each line.
 
     Raises:
-        InputError: It cannot be written; what was there is still there.
+        InputError: It cannot be written. The old file is unchanged.
     """
     lines = []
     for row in rows:
@@ -125,7 +125,7 @@ def accepted(rows: Sequence[Reviewed]) -> list[Case]:
         if row.decision == "accept" and row.failed:
             raise InputError(
                 f"{row.id} is accepted, but fails {', '.join(row.failed)}.",
-                "Edit and judge it anew, or drop it.",
+                "Edit and judge it again, or drop it.",
             )
     names = Case.model_fields
     passed = [row for row in rows if row.decision == "accept"]
@@ -153,10 +153,10 @@ def apply_review(review: Path, out: Path) -> tuple[int, int, int]:
 
 
 def as_table(rows: Sequence[Reviewed]) -> str:
-    """Return a review as CSV, a question a row, with the mark by which spreadsheets know UTF-8.
+    """Return a review as CSV with a byte order mark, one question per row.
 
-    The decision is ``keep``, ``edit``, ``drop`` or empty. What could pass for a formula is behind
-    an apostrophe.
+    The decision is ``keep``, ``edit``, ``drop`` or empty. Text that could be a formula is preceded
+    by an apostrophe.
     """
     text = io.StringIO(newline="")
     text.write("\ufeff")
@@ -168,15 +168,15 @@ def as_table(rows: Sequence[Reviewed]) -> str:
 
 
 def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
-    """Return a review with what its table says; rows that the table leaves out stay as they are.
+    """Return a review with the decisions of its table. Rows missing from the table are unchanged.
 
     Args:
-        path: What ``as_table`` wrote and a person went through, comma or semicolon between cells.
-        rows: The review that the table was made of.
+        path: A table that ``as_table`` wrote and a person edited, with commas or semicolons.
+        rows: The review that the table was made from.
 
     Raises:
-        InputError: The table cannot be read, a column is missing, or cells are wrong, which the
-            message names by row, line and column.
+        InputError: The table cannot be read, a column is missing, or cells are wrong. The message
+            names them by row, line and column.
     """
     known = {row.id: row for row in rows}
     decided: dict[str, Reviewed] = {}
@@ -185,12 +185,12 @@ def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
     for place, cells in _records(path):
         name = cells["id"]
         if name not in known or name in seen:
-            what = "occurs more than once" if name in seen else "is no question of the review"
-            wrong = [("id", f"{name!r} {what}")]
+            problem = "occurs more than once" if name in seen else "is not a question of the review"
+            wrong = [("id", f"{name!r} {problem}")]
         else:
             wrong = list(_wrong(cells, _cells(known[name])))
         seen.add(name)
-        problems += [f"{place}, column {column}: {what}" for column, what in wrong]
+        problems += [f"{place}, column {column}: {problem}" for column, problem in wrong]
         if not wrong:
             decided[name] = _decided(known[name], cells)
     refuse(path, problems, _HINT)
@@ -200,13 +200,13 @@ def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
 def _cells(row: Reviewed) -> dict[str, str]:
     """Return the cells of a row by column."""
     decision = {"open": "", "accept": "edit" if row.edited else "keep", "drop": "drop"}
-    said = (f"{turn.role}: {turn.content}" for turn in row.conversation_history)
+    turns = (f"{turn.role}: {turn.content}" for turn in row.conversation_history)
     return {
         "decision": decision[row.decision],
         "id": row.id,
         "type": row.question_type,
         "section": "; ".join(span.section for span in row.evidence or ()),
-        "before": "\n".join(said),
+        "before": "\n".join(turns),
         "question": row.question,
         "answer": row.reference_answer or "",
         "evidence": (row.reference_context or "")[:_MOST_CHARS],
@@ -228,17 +228,17 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         header = next(reader, [])
         missing = [name for name in COLUMNS if header.count(name) != 1]
         if missing:
-            what = "are missing or there twice"
-            raise InputError(f"{path}, line 1: the columns {', '.join(missing)} {what}.", _HINT)
+            problem = "are missing or there twice"
+            raise InputError(f"{path}, line 1: the columns {', '.join(missing)} {problem}.", _HINT)
         for row, cells in enumerate(reader, start=2):
             place = f"row {row} (line {reader.line_num})"
             if not any(cells):
                 continue
             if len(cells) != len(header):
-                what = f"{len(cells)} cells where there are {len(header)} columns"
-                raise InputError(f"{path}, {place}, column {COLUMNS[0]}: {what}.", _HINT)
-            named = dict(zip(header, cells, strict=True))
-            yield place, {name: unguarded(named[name]) for name in COLUMNS}
+                problem = f"{len(cells)} cells where there are {len(header)} columns"
+                raise InputError(f"{path}, {place}, column {COLUMNS[0]}: {problem}.", _HINT)
+            values = dict(zip(header, cells, strict=True))
+            yield place, {name: unguarded(values[name]) for name in COLUMNS}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read: {error}.", "Save it as CSV in UTF-8.") from error
 
@@ -264,7 +264,7 @@ def _wrong(cells: Mapping[str, str], before: Mapping[str, str]) -> Iterator[tupl
 
 
 def _decided(row: Reviewed, cells: Mapping[str, str]) -> Reviewed:
-    """The row with what its cells decide; the same row where they say nothing new."""
+    """Return the row with its cells' decision, or the same row if there is nothing new."""
     before = _cells(row)
     if all(_same(cells[name], before[name]) for name in COLUMNS):
         return row
@@ -285,5 +285,5 @@ def _listed(cell: str) -> list[str]:
 
 
 def _same(cell: str, other: str) -> bool:
-    """Return whether cells are alike but for the line ends that a spreadsheet writes."""
+    """Return whether cells are equal except for a spreadsheet's line ends."""
     return _LINE_END.sub("\n", cell) == _LINE_END.sub("\n", other)

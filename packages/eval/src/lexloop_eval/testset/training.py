@@ -1,7 +1,7 @@
 """The complexity classifier's training set: questions labelled by how much they need, with noise.
 
 Label 0 needs one piece of information, 1 needs two, 2 needs three or more (HyPA-RAG, section 7.1).
-Noise is for the classifier to learn no surface; where a model is there it makes questions vaguer,
+Noise prevents the classifier from learning the surface. With a model, it makes questions vaguer,
 more verbose or more concise (appendix A.9).
 """
 
@@ -65,31 +65,33 @@ def reordered(text: str, rng: Random) -> str:
 
 
 def misspelt(text: str, rng: Random) -> str:
-    """One or two of the longer words with two letters swapped, or one doubled where alike."""
+    """Swap two letters in one or two of the longer words, or double one if they are equal."""
     words = text.split()
     long = [i for i, word in enumerate(words) if len(word) > 3] or [*range(len(words))]
     for i in rng.sample(long, min(rng.randint(1, 2), len(long))):
         place = rng.randrange(max(1, len(words[i]) - 1))
-        one, other = words[i][place : place + 1], words[i][place + 1 : place + 2]
-        changed = one * 2 + other if one == other or not other else other + one
+        letter, following = words[i][place : place + 1], words[i][place + 1 : place + 2]
+        changed = (
+            letter * 2 + following if letter == following or not following else following + letter
+        )
         words[i] = words[i][:place] + changed + words[i][place + 2 :]
     return " ".join(words)
 
 
 def vaguer(text: str, rng: Random) -> str:
     """The question without one or two of the phrases that make it precise."""
-    found = list(_QUALIFYING.finditer(text))
-    for match in sorted(rng.sample(found, min(2, len(found))), key=lambda m: -m.start()):
+    qualifying = list(_QUALIFYING.finditer(text))
+    for match in sorted(rng.sample(qualifying, min(2, len(qualifying))), key=lambda m: -m.start()):
         text = text[: match.start()] + text[match.end() :]
-    return text if found else re.sub(r"[?.]?$", " in this regard?", text, count=1)
+    return text if qualifying else re.sub(r"[?.]?$", " in this regard?", text, count=1)
 
 
 def shortened(text: str, _: Random) -> str:
     """The words that carry the meaning, without function words and question marks."""
     left_out = STOP_WORDS - _KEPT
     words = text.rstrip("?.").split()
-    kept = [word for word in words if word.strip(",.;").lower() not in left_out]
-    return " ".join(kept) if len(kept) > 1 else text.rstrip("?.").lower()
+    remaining = [word for word in words if word.strip(",.;").lower() not in left_out]
+    return " ".join(remaining) if len(remaining) > 1 else text.rstrip("?.").lower()
 
 
 NOISES: dict[str, Callable[[str, Random], str]] = {
@@ -130,10 +132,10 @@ _FORMS: Mapping[Rubrics, type[Reworded] | type[RewordedAlone]] = {
 
 
 class ModelNoise:
-    """Applies noise by name; what takes understanding is asked of the model.
+    """Applies noise by name. A model applies the noise that needs understanding.
 
     Args:
-        asker: Asks the model; None leaves everything to rules.
+        asker: Asks the model. None leaves everything to rules.
 
     ``failed`` counts the questions that rules reworded because the model did not.
     """
@@ -164,11 +166,11 @@ SHARES: dict[str, float] = {
     "reordered": 0.05,
     "misspelt": 0.05,
 }
-"""Of all questions; besides, a quarter of label 0 is made verbose and one of label 2 shortened."""
+"""Shares of all questions. A quarter of label 0 is also made verbose, one of label 2 short."""
 TARGETED: dict[str, tuple[int, float]] = {"verbose": (0, 0.25), "shortened": (2, 0.25)}
 NONE = "none"
 _PIECES = {0: (1,), 1: (2,), 2: (3, 4)}
-"""How many facts are asked for together, by label."""
+"""Number of facts asked for together, by label."""
 _MOST_REPEATS = 200
 Change = Callable[[str, str, Random], str]
 
@@ -190,14 +192,14 @@ def training_set(
     noise: Noise = "paper",
     change: Change = lambda kind, text, rng: NOISES[kind](text, rng),
 ) -> list[TrainingRow]:
-    """``n`` labelled questions, the labels as even as can be, in random order.
+    """Return ``n`` labelled questions, with labels as even as possible, in random order.
 
     Args:
-        facts: What can be asked.
-        n: How many; fewer come where the facts do not give as many.
-        seed: Of every choice.
+        facts: The facts to ask about.
+        n: The number of questions. There are fewer if the facts do not give as many.
+        seed: The seed of all choices.
         noise: ``paper`` makes label 0 verbose and label 2 short, so that the noise gives the label
-            away; ``independent`` spreads the same number of each over all labels alike.
+            away. ``independent`` spreads the same amounts evenly over all labels.
         change: Applies a noise by name to a question.
 
     Raises:
@@ -210,13 +212,13 @@ def training_set(
     rows: list[TrainingRow] = []
     for label in _PIECES:
         share = n // 3 + (label < n % 3)
-        made = _questions([fact for fact in facts if fact.clause], label, share, rng)
-        if share and not made:
+        texts = _questions([fact for fact in facts if fact.clause], label, share, rng)
+        if share and not texts:
             raise CorpusError(
                 f"The documents give no question of label {label}.",
                 "They state too few facts; give more documents.",
             )
-        rows += [TrainingRow(text, label, text) for text in made]
+        rows += [TrainingRow(text, label, text) for text in texts]
     kinds = _assigned([row.label for row in rows], noise, rng)
     noised = [
         row if kind == NONE else replace(row, question=change(kind, row.question, rng), noise=kind)
@@ -226,37 +228,41 @@ def training_set(
     return noised
 
 
-def _questions(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> list[str]:
+def _questions(facts: Sequence[Fact], label: int, count: int, rng: Random) -> list[str]:
     """Different questions, of as many single facts as the label tells, or of one fact in pieces.
 
     They are drawn until hardly any is new.
     """
     single = [fact for fact in facts if fact.pieces == 1]
-    whole = [[fact] for fact in facts if fact.pieces in _PIECES[label]]
+    complete = [[fact] for fact in facts if fact.pieces in _PIECES[label]]
     sizes = [size for size in _PIECES[label] if size <= len(single)]
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     repeats = 0
-    while len(found) < wanted and repeats < _MOST_REPEATS and (whole or sizes):
-        alone = whole and (not sizes or rng.random() < len(whole) / len(facts))
-        group = rng.choice(whole) if alone else rng.sample(single, rng.choice(sizes))
+    while len(texts) < count and repeats < _MOST_REPEATS and (complete or sizes):
+        alone = complete and (not sizes or rng.random() < len(complete) / len(facts))
+        group = rng.choice(complete) if alone else rng.sample(single, rng.choice(sizes))
         text = rng.choice([*_worded(group)])
-        repeats = repeats + 1 if text in found else 0
-        found[text] = None
-    return list(found)
+        repeats = repeats + 1 if text in texts else 0
+        texts[text] = None
+    return list(texts)
 
 
 def _worded(facts: Sequence[Fact]) -> Iterator[str]:
-    told = [fact.clause for fact in facts]
-    joined = ", and ".join(told) if len(told) < 3 else f"{', '.join(told[:-1])}, and {told[-1]}"
+    clauses = [fact.clause for fact in facts]
+    joined = (
+        ", and ".join(clauses)
+        if len(clauses) < 3
+        else f"{', '.join(clauses[:-1])}, and {clauses[-1]}"
+    )
     yield f"{joined[0].upper()}{joined[1:]}?"
     yield from (opening.format(joined) for opening in _OPENINGS)
 
 
 def _assigned(labels: Sequence[int], noise: Noise, rng: Random) -> list[str]:
-    """The noise of each row, every share exact up to rounding.
+    """Return the noise of each row, with exact shares up to rounding.
 
-    The kinds of ``SHARES``, and in the independent variant all of them, are dealt to rows of every
-    label in proportion, so that they say nothing of the label.
+    The kinds of ``SHARES``, and in the independent variant all kinds, are spread over the rows of
+    all labels in proportion, so that they say nothing about the label.
     """
     kinds = [NONE] * len(labels)
     drawn = rng.sample(range(len(labels)), len(labels))

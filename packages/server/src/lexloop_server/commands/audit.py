@@ -47,7 +47,7 @@ def audit(
         ),
     ] = None,
     out: Annotated[
-        Path | None, option("Write the lines as they stand to a file, and print none.", "FILE")
+        Path | None, option("Write the lines unchanged to a file instead of printing them.", "FILE")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -66,8 +66,8 @@ def audit(
     if as_json:
         write_json_list("audit", _entries(lines))
         return
-    for one in _entries(lines):
-        _show(one)
+    for entry in _entries(lines):
+        _show(entry)
 
 
 def _exported(pieces: Iterator[bytes], out: Path) -> int:
@@ -78,48 +78,48 @@ def _exported(pieces: Iterator[bytes], out: Path) -> int:
     """
     count = 0
     try:
-        with replacing(out, 0o600) as written:
+        with replacing(out, 0o600) as output:
             for piece in pieces:
-                written.write(piece)
+                output.write(piece)
                 count += piece.endswith(b"\n")
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error.strerror}.", "Name another.") from error
     return count
 
 
-def _verify(found: Verified, place: Path, as_json: bool) -> None:
-    """Say what is wrong with a log.
+def _verify(result: Verified, place: Path, as_json: bool) -> None:
+    """Report the result of a check.
 
     Raises:
-        DataError: Something is.
+        DataError: The log has faults.
     """
     if as_json:
-        write_json(found.record())
+        write_json(result.record())
     else:
-        for fault in found.faults:
+        for fault in result.faults:
             say(f"{fault.file}, line {fault.line}: {fault.what}")
-    if found.faults:
+    if result.faults:
         if as_json:
             raise typer.Exit(DataError.exit_code)
         raise DataError(
             f"The audit log {place} is not as it was written.", "Compare it with a copy or export."
         )
     if not as_json:
-        span = f"lines {found.first} to {found.last}" if found.lines else "no line yet"
-        say(f"Intact: {span}; the last has SHA-256 {found.sha256}.")
-        if not found.end_stated:
+        span = f"lines {result.first} to {result.last}" if result.lines else "no line yet"
+        say(f"Intact: {span}; the last has SHA-256 {result.sha256}.")
+        if not result.end_stated:
             say("A file alone does not say where its log ends: later lines may be missing.")
-        if found.anchor:
-            say(f"Anchor: {found.anchor}")
+        if result.anchor:
+            say(f"Anchor: {result.anchor}")
             say("Keep it elsewhere and give it as --expect later: only that shows whether lines")
             say("were cut off the end together with all that states the last one.")
 
 
 def _entries(pieces: Iterator[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield what lines say; of one that is too long to be shown only how it begins.
+    """Yield the entries of lines. A line that is too long to show gives only its beginning.
 
     Raises:
-        DataError: A line is no JSON object.
+        DataError: A line is not a JSON object.
     """
     for piece in pieces:
         if piece.endswith(b"\n"):
@@ -138,14 +138,18 @@ def _entry(raw: bytes) -> dict[str, Any]:
         entry: dict[str, Any] = {**json.loads(raw)}
     except (ValueError, TypeError, RecursionError) as error:
         raise DataError(
-            "A line of the audit log is no JSON object.", "`lexloop audit --verify` says which."
+            "A line of the audit log is not a JSON object.", "`lexloop audit --verify` says which."
         ) from error
     return entry
 
 
 def _show(entry: dict[str, Any]) -> None:
     more = {name: value for name, value in entry.items() if name not in _OF_THE_CHAIN}
-    told = one_line(json.dumps(more, ensure_ascii=False)) if more else ""
-    who, did = (one_line(str(entry.get(name, ""))) for name in ("who", "did"))
-    at = one_line(str(entry.get("at", "")))
-    say((f"{entry.get('n', '?'):>8} {at} ", "dim"), (f"{who or '-'} ", "bold"), f"{did} {told}")
+    details = one_line(json.dumps(more, ensure_ascii=False)) if more else ""
+    person, action = (one_line(str(entry.get(name, ""))) for name in ("who", "did"))
+    time = one_line(str(entry.get("at", "")))
+    say(
+        (f"{entry.get('n', '?'):>8} {time} ", "dim"),
+        (f"{person or '-'} ", "bold"),
+        f"{action} {details}",
+    )

@@ -28,7 +28,7 @@ def forget(
         typer.Argument(metavar="DOCUMENT", help="A document as answers cite it, or a source file."),
     ],
     delete_file: Annotated[
-        bool, option("Delete its file, too, where that is your own.", flag="--delete-file")
+        bool, option("Also delete its file, if that is your own.", flag="--delete-file")
     ] = False,
     threads: Annotated[
         Path | None,
@@ -44,30 +44,33 @@ def forget(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Forget a document: its text, and what was made of it, wherever Lexloop keeps it.
+    """Forget a document: delete its text and everything made of it, wherever Lexloop stores it.
 
-    Indexes are written anew without it, cached ones removed; answers and feedback that quote it go.
-    The same command goes on where it was stopped. Exits with 15 where something is left.
+    Indexes are rewritten without it, cached ones are removed, and so are answers and feedback that
+    quote it. If the command was stopped, run it again to continue. Exits with 15 if something is
+    left.
     """
     from lexloop_server.forgetting import Order, Target
     from lexloop_server.settings import read_server_settings, settings_file
 
     settings = options.chosen_settings(context.params, {"access.as_of": "any"})
-    named = read_server_settings(settings_file(config)).collections
+    collections = read_server_settings(settings_file(config)).collections
     order = Order(
         Target.of(settings.corpus, document),
         Filters.of(settings),
         _embedder_of,
-        {name: os.path.abspath(one.corpus) if _is_path(one.corpus) else one.corpus
-         for name, one in named.items()},
+        {name: os.path.abspath(given.corpus) if _is_path(given.corpus) else given.corpus
+         for name, given in collections.items()},
         threads,
         delete_file,
     )  # fmt: skip
     with bar() as report:
         done = order.run(report)
     if as_json:
-        told = {name: [vars(one) for one in getattr(done, name)] for name in ("touched", "left")}
-        write_json({"document": document, "corpus": settings.corpus, **told})
+        lists = {
+            name: [vars(entry) for entry in getattr(done, name)] for name in ("touched", "left")
+        }
+        write_json({"document": document, "corpus": settings.corpus, **lists})
     else:
         _show(document, done)
     if done.left:
@@ -89,9 +92,9 @@ def _embedder_of(settings: "Settings") -> "Embedder":
 
 
 def _show(document: str, done: "Forgotten") -> None:
-    for one in done.touched:
-        say((f"{one.kind:9}", "bold"), f"{one.where}: {one.done}")
-    for left in done.left:
-        note(("Left: ", "bold red"), f"{left.where}. {left.why}", style="")
+    for touched in done.touched:
+        say((f"{touched.kind:9}", "bold"), f"{touched.where}: {touched.done}")
+    for remaining in done.left:
+        note(("Left: ", "bold red"), f"{remaining.where}. {remaining.why}", style="")
     if not done.touched and not done.left:
         say(f"Nothing is left of {document}.")

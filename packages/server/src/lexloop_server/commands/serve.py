@@ -1,4 +1,4 @@
-"""``lexloop serve`` and ``lexloop mcp``: documents offered on one port, or to one program."""
+"""``lexloop serve`` and ``lexloop mcp``: serve documents on one port, or to one program."""
 
 import fcntl
 import os
@@ -26,7 +26,7 @@ _TRIED = 20
 _BACKLOG = 2048
 _FILES = 65_536
 _HOLDER, _MOST_HOLDER = "serving", 200
-"""The file in which a server says which one it is, and the most characters of it."""
+"""The file in which a server names itself, and the maximum characters read from it."""
 
 
 @options.taking(*options.ANSWER)
@@ -87,8 +87,8 @@ def mcp(*, context: typer.Context, collections: options.Collections = None) -> N
     from lexloop_server.settings import ServerSettings
     from lexloop_server.state import Serving
 
-    named = options.named_collections(collections, settings.corpus)
-    server = ServerSettings.of({"collections": named} if named else {})
+    chosen = options.named_collections(collections, settings.corpus)
+    server = ServerSettings.of({"collections": chosen} if chosen else {})
     connection = options.chosen_connection(context.params)
     parts = Serving(server, settings, connection, named_alone=True)
     say_where_text_goes(parts.asking.hosts)
@@ -110,8 +110,8 @@ def _run(
     app = create_app(server, settings, connection)
     say_where_text_goes(app.state.serving.asking.hosts)
     address = _where(server, listening)
-    said = "with a key" if server.with_people else "without a key"
-    say(f"Lexloop serves {address} ({said}). Ctrl-C ends it.")
+    access = "with a key" if server.with_people else "without a key"
+    say(f"Lexloop serves {address} ({access}). Ctrl-C ends it.")
     if show:
         import webbrowser
 
@@ -130,11 +130,11 @@ def _alone_in(data: Path, address: str) -> Iterator[None]:
     Raises:
         SettingsError: Another server uses the folder. Each would undo what the other keeps.
     """
-    with ExitStack() as held:
-        with suppress(OSError):  # where nothing can be kept nobody else keeps anything
+    with ExitStack() as stack:
+        with suppress(OSError):  # if nothing can be stored, no other server stores anything either
             data.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(data, os.O_RDONLY)
-            held.callback(os.close, handle)
+            stack.callback(os.close, handle)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
@@ -148,7 +148,7 @@ def _alone_in(data: Path, address: str) -> Iterator[None]:
 
 
 def _holder(data: Path) -> str:
-    """Return what the server that holds a folder says of itself; "" if it says nothing."""
+    """Return how the server that locks a folder names itself, or "" if it does not."""
     try:
         return f" ({(data / _HOLDER).read_text(encoding='utf-8')[:_MOST_HOLDER]})"
     except (OSError, ValueError):
@@ -192,7 +192,7 @@ def _listening(server: "ServerSettings") -> socket.socket:
     except OSError as error:
         free = _next_free(server.host, server.port)
         hint = f"Use --port {free}, which is free." if free else "Use another --host or --port."
-        why = str(error.strerror).partition(" (")[0]  # where it is, is said before
+        why = str(error.strerror).partition(" (")[0]  # the address is already in the message
         raise SettingsError(
             f"Port {server.port} of {server.host} cannot be used: {why}.", hint
         ) from error
@@ -207,12 +207,12 @@ def _bound(host: str, port: int) -> socket.socket:
 
 def _next_free(host: str, port: int) -> int | None:
     """Return the next port that can be used, if one of the next few can."""
-    for other in range(port + 1, min(port + 1 + _TRIED, 65536)):
+    for free in range(port + 1, min(port + 1 + _TRIED, 65536)):
         try:
-            _bound(host, other).close()
+            _bound(host, free).close()
         except OSError:
             continue
-        return other
+        return free
     return None
 
 
@@ -224,8 +224,8 @@ def _address(host: str, port: int) -> str:
     """Return the address to open, which is this machine's if all addresses are served."""
     shown = host.strip("[]")
     try:
-        found = ip_address(shown)
-        shown = ("::1" if found.version == 6 else "127.0.0.1") if found.is_unspecified else shown
+        ip = ip_address(shown)
+        shown = ("::1" if ip.version == 6 else "127.0.0.1") if ip.is_unspecified else shown
     except ValueError:
         pass
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"

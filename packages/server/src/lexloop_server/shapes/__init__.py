@@ -1,1 +1,1 @@
-"""Forms in which tools and labels leave."""
+"""Output formats of tools and labels."""

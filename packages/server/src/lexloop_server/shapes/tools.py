@@ -1,6 +1,7 @@
-"""What the tools of MCP give: typed, and as text for clients that read no types.
+"""Results of the MCP tools: typed, and as text for clients that do not read types.
 
-The text is the same as JSON, as the protocol has it; an answer's is prose with its sources.
+As the protocol asks, the text repeats the result as JSON. An answer's text is prose with its
+sources.
 
 The address of a source is ``lexloop://COLLECTION/DOCUMENT#LABEL``, every part percent-encoded.
 """
@@ -28,7 +29,7 @@ _MOST_TEXT = 4_000
 
 
 class SourceLink(NamedTuple):
-    """A place in a collection; ``label`` is that of a provision, empty for the whole document."""
+    """A place in a collection; ``label`` names a provision, or is empty for the whole document."""
 
     collection: str
     document: str
@@ -36,21 +37,21 @@ class SourceLink(NamedTuple):
 
     @property
     def uri(self) -> str:
-        """The address, in which a document's slashes are encoded, too."""
+        """The address. Slashes in a document's name are encoded as well."""
         place = f"#{_encoded(self.label)}" if self.label else ""
         return f"lexloop://{_encoded(self.collection)}/{_encoded(self.document)}{place}"
 
     @classmethod
     def of(cls, uri: str) -> Self:
-        """Return the place that an address names; there need not be one.
+        """Return the place that an address names, whether or not it exists.
 
         Raises:
-            NotFoundError: It is no address of a source.
+            NotFoundError: It is not the address of a source.
         """
-        found = _ADDRESS.fullmatch(uri)
-        if found is None:
-            raise NotFoundError(f"{uri[:200]!r} is no source.", f"Write {TEMPLATE}.")
-        return cls(*(unquote(part or "") for part in found.groups()))
+        match = _ADDRESS.fullmatch(uri)
+        if match is None:
+            raise NotFoundError(f"{uri[:200]!r} is not a source.", f"Write {TEMPLATE}.")
+        return cls(*(unquote(part or "") for part in match.groups()))
 
 
 def _encoded(text: str) -> str:
@@ -58,24 +59,25 @@ def _encoded(text: str) -> str:
 
 
 class Source(BaseModel):
-    """A place in a document: ``uri`` can be read as a resource."""
+    """A place in a document, readable as a resource by its ``uri``."""
 
     collection: str
     document: str
     provision: str
     page: int | None
-    at: At = Field(default=At(), description="Where it stands in a file that has no pages.")
+    at: At = Field(default=At(), description="Place in a file without pages.")
     quote: str
-    version: str = Field(description="When the document is in force, where it says so.")
-    identifier: str = Field(description="What the law is known by: an ELI, a CELEX number.")
+    version: str = Field(description="When the document is in force, if it says so.")
+    identifier: str = Field(description="Identifier of the law, such as an ELI or a CELEX number.")
     uri: str
     read_from_picture: float | None = Field(
-        default=None, description="How surely the quote was recognised on a picture, from 0 to 1."
+        default=None,
+        description="Confidence that the quote was read correctly from a picture, from 0 to 1.",
     )
 
     @classmethod
     def of(cls, found: Mapping[str, Any], **more: Any) -> Self:
-        """Return a source of a citation, a passage or a triplet that names its collection."""
+        """Return the source of a citation, passage or triplet that names its collection."""
         return cls(
             collection=found["collection"],
             document=clean(found["document"]),
@@ -109,45 +111,47 @@ class Source(BaseModel):
 
 
 class Result(BaseModel):
-    """What a tool gives."""
+    """The result of a tool."""
 
     _text: str = ""
 
     def as_text(self) -> str:
-        """Return the same as text."""
+        """Return the result as text."""
         return self._text or self.model_dump_json(indent=1, exclude_none=True)
 
     def links(self) -> Iterator[Source]:
         """Yield the sources to link to."""
-        for held in vars(self).values():
-            if isinstance(held, list):
-                yield from (one for one in held if isinstance(one, Source))
+        for value in vars(self).values():
+            if isinstance(value, list):
+                yield from (item for item in value if isinstance(item, Source))
 
 
 class NumberedSource(Source):
-    """A source of an answer, under the number that the answer gives it in brackets."""
+    """A source of an answer, with the number that the answer cites it by."""
 
     n: int
 
 
 class Answer(Result):
-    """An answer, what it rests on, and what it is worth."""
+    """An answer with its sources and its verdict."""
 
     answer: str
-    answered: bool = Field(description="False where the documents do not answer the question.")
+    answered: bool = Field(description="False if the documents do not answer the question.")
     passed: bool = Field(description="Whether the answer passed every check.")
-    probability: float | None = Field(description="How likely it answers the question, if known.")
+    probability: float | None = Field(
+        description="Probability that it answers the question, if known."
+    )
     verdict: str
     warning: str
     collections: list[str]
     sources: list[NumberedSource]
-    near: list[Source] = Field(description="Where nothing answers: what comes nearest.")
+    near: list[Source] = Field(description="If nothing answers, the nearest passages.")
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the answer that a record holds; its sources name their collections."""
+        """Return the answer of a record whose sources name their collections."""
         verdict = record["verdict"]
-        made = cls(
+        answer = cls(
             answer=clean(record["answer"]),
             answered=not record["abstained"],
             passed=record["passed"],
@@ -155,61 +159,63 @@ class Answer(Result):
             verdict=" ".join(verdict["words"]),
             warning=record["warning"],
             collections=record["collections"],
-            sources=[NumberedSource.of(one, n=one["n"]) for one in record["citations"]],
-            near=[Source.of(one) for one in record["near"]],
+            sources=[
+                NumberedSource.of(citation, n=citation["n"]) for citation in record["citations"]
+            ],
+            near=[Source.of(passage) for passage in record["near"]],
         )
-        made._text = f"{as_text(record)}\n\nVerdict: {made.verdict}"
-        return made
+        answer._text = f"{as_text(record)}\n\nVerdict: {answer.verdict}"
+        return answer
 
 
 class Passage(Source):
-    """A passage that was found; ``quote`` is its text."""
+    """A passage, with its text in ``quote``."""
 
     title: str
     score: float
 
 
 class Passages(Result):
-    """What was found, the best first."""
+    """Passages, best first."""
 
     passages: list[Passage]
 
 
 class PlaceFound(Source):
-    """A place where exact words stand; ``quote`` is its text, ``in_document`` counts all of it."""
+    """A place where exact words occur, with its text in ``quote``."""
 
     title: str
-    start: int = Field(description="Where the quote begins in the document, in code points.")
+    start: int = Field(description="Start of the quote in the document, in code points.")
     end: int
-    in_document: int = Field(description="How many places the whole document has.")
+    in_document: int = Field(description="Number of places in the whole document.")
 
 
 class WordsFound(Result):
-    """What was found of what was sought; further passages of a document are not listed."""
+    """Places of exact words. Not every passage of a document is listed."""
 
     words: list[str]
     phrases: list[str]
     without: list[str]
     provision: str
-    documents: int = Field(description="How many documents are found.")
-    places: int = Field(description="How many places there are in all of them.")
+    documents: int = Field(description="Number of matching documents.")
+    places: int = Field(description="Number of places in all of them.")
     found: list[PlaceFound]
     unavailable: list[str] = Field(description="Collections that cannot be read at the moment.")
 
     @classmethod
     def of_found(cls, found: Found, unavailable: list[str]) -> Self:
-        """Return what a search found."""
+        """Return the result of a search."""
         sought = found.sought.model_dump(include={"words", "phrases", "without", "provision"})
         places = [
             PlaceFound.of(
-                {**one.model_dump(), **passage.model_dump()},
-                title=clean(one.title),
+                {**document.model_dump(), **passage.model_dump()},
+                title=clean(document.title),
                 start=passage.start,
                 end=passage.end,
-                in_document=one.places,
+                in_document=document.places,
             )
-            for one in found.documents
-            for passage in one.passages
+            for document in found.documents
+            for passage in document.passages
         ]
         return cls(
             **sought,
@@ -221,25 +227,25 @@ class WordsFound(Result):
 
 
 class Mention(BaseModel):
-    """What a provision refers to, and the labels of that in the same document."""
+    """Words that refer to something, and its labels in the same document."""
 
     said: str
     labels: list[str]
 
 
 class Provision(Source):
-    """A provision: ``quote`` is its text, ``lead_in`` the words above that it completes."""
+    """A provision. ``quote`` is its text, ``lead_in`` the words above that it completes."""
 
     heading: str
     kind: str
     above: list[str]
     lead_in: list[str]
     refers_to: list[Mention]
-    cut: bool = Field(description="Whether the text goes on: then read its parts one by one.")
+    cut: bool = Field(description="Whether the text is cut. If so, read its parts one by one.")
 
 
 class Listed(BaseModel):
-    """A provision in a list of contents; ``depth`` says in how many others it lies."""
+    """A provision in a list of contents; ``depth`` is the number of provisions around it."""
 
     label: str
     heading: str
@@ -248,17 +254,17 @@ class Listed(BaseModel):
 
 
 class Provisions(Result):
-    """The provisions asked for, or, where none was named, the contents of the document."""
+    """The requested provisions, or the contents of the document if none was requested."""
 
     collection: str
     document: str
     provisions: list[Provision]
     contents: list[Listed]
-    more: int = Field(description="How many further contents are left out.")
+    more: int = Field(description="Number of further contents that are not listed.")
 
 
 class Document(BaseModel):
-    """A document; ``uri`` can be read as a resource."""
+    """A document, readable as a resource by its ``uri``."""
 
     collection: str
     name: str
@@ -280,7 +286,7 @@ class Documents(Result):
 
 
 class RelationFound(Source):
-    """A statement of the documents as subject, relation and object, with the words that say it."""
+    """A statement of a document as subject, relation and object, with the words that make it."""
 
     subject: str
     relation: str
@@ -288,7 +294,7 @@ class RelationFound(Source):
 
 
 class Relations(Result):
-    """The relations around an entity, and how many it has of its own."""
+    """Relations around an entity. ``degree`` counts the entity's own."""
 
     entity: str
     degree: int
@@ -296,10 +302,10 @@ class Relations(Result):
 
 
 class RegisterEntry(Source):
-    """Who must, may or must not do what; ``when`` is by when, ``day`` what that comes to."""
+    """Who must, may or must not do what; ``when`` is the deadline, ``day`` its date."""
 
     kinds: list[str]
-    who: str = Field(description="Who acts, as the text names them; empty where it does not.")
+    who: str = Field(description="Who acts, in the words of the text. Empty if it does not say.")
     what: str
     when: str
     day: date | None
@@ -316,14 +322,14 @@ class RegisterFound(Result):
 
 
 class ProfileItem(Source):
-    """Something that a document says of itself; ``about`` names what."""
+    """Something that a document says about itself, of the kind in ``about``."""
 
     about: str
     said: str
 
 
 class ProfileFound(Result):
-    """What a document says that it is, and questions that it was found to answer."""
+    """A description of a document, from its own words, and questions that it answers."""
 
     collection: str
     document: str
@@ -337,31 +343,33 @@ class ProfileFound(Result):
 
 
 class Changed(BaseModel):
-    """What became of a provision; what is new has no ``old``, and what is gone no ``new``."""
+    """A changed provision. ``old`` is null for new ones and ``new`` for removed ones."""
 
     kinds: list[Kind]
     old: Source | None
     new: Source | None
-    words: str = Field(description="Its words: [-removed-], {+added+}; long equal ones are cut.")
+    words: str = Field(
+        description="The words, with [-removed-] and {+added+}. Long unchanged parts are cut."
+    )
 
 
 class StaleReference(Source):
-    """A provision of the new version that still refers by the number that another had."""
+    """A provision of the new version that still refers by an old number."""
 
     said: str
-    meant: str = Field(description="The label of what it referred to in the old version.")
-    now: str = Field(description="Its label now; empty where it is gone.")
+    meant: str = Field(description="Label of the provision it referred to in the old version.")
+    now: str = Field(description="Its label now, or empty if it was removed.")
 
 
 class Changes(Result):
-    """What changed from one version of a document to another, in the order of the new one."""
+    """Changes from one version of a document to another, in the order of the new one."""
 
     collection: str
     old: str
     new: str
     counts: dict[Kind, int]
     changes: list[Changed]
-    more: int = Field(description="How many further changes are left out.")
+    more: int = Field(description="Number of further changes that are not listed.")
     stale: list[StaleReference]
 
     @classmethod
@@ -374,22 +382,22 @@ class Changes(Result):
             counts=found.counts,
             changes=[
                 Changed(
-                    kinds=one.kinds,
-                    old=None if one.old is None else _source(collection, one.old),
-                    new=None if one.new is None else _source(collection, one.new),
-                    words=clean(marked(one.parts)),
+                    kinds=change.kinds,
+                    old=None if change.old is None else _source(collection, change.old),
+                    new=None if change.new is None else _source(collection, change.new),
+                    words=clean(marked(change.parts)),
                 )
-                for one in found.changes[:most]
+                for change in found.changes[:most]
             ],
             more=max(0, len(found.changes) - most),
             stale=[
                 StaleReference.of(
-                    _placed(collection, one.at),
-                    said=clean(one.said),
-                    meant=clean(one.meant),
-                    now=clean(one.now),
+                    _placed(collection, reference.at),
+                    said=clean(reference.said),
+                    meant=clean(reference.meant),
+                    now=clean(reference.now),
                 )
-                for one in found.stale[:most]
+                for reference in found.stale[:most]
             ],
         )
 
@@ -403,7 +411,7 @@ def _placed(collection: str, place: Place) -> dict[str, Any]:
 
 
 class TableCell(BaseModel):
-    """What a document says to a question; ``deviation`` is the playbook's word."""
+    """A document's answer to a question. ``deviation`` is the playbook's assessment."""
 
     question: str
     state: str = Field(description="stated, in part, not stated, refused or failed.")
@@ -415,14 +423,16 @@ class TableCell(BaseModel):
 
     @classmethod
     def of(cls, cell: Mapping[str, Any], question: str, collection: str) -> Self:
-        """Return a cell of a collection's document."""
+        """Return the cell of a document in a collection."""
         return cls(
             question=clean(question),
             state=cell["state"],
             answer=clean(cell["answer"]),
             probability=cell["probability"],
             deviation=cell["deviation"],
-            sources=[Source.of({"collection": collection, **one}) for one in cell["citations"]],
+            sources=[
+                Source.of({"collection": collection, **citation}) for citation in cell["citations"]
+            ],
             reason=clean(cell["reason"]),
         )
 
@@ -439,4 +449,4 @@ class Table(Result):
 
     collection: str
     rows: list[TableRow]
-    more: int = Field(description="How many further documents were not asked.")
+    more: int = Field(description="Number of further documents that were not asked.")

@@ -1,4 +1,4 @@
-"""``lexloop describe``: what a document says that it is, and what is worth asking of it."""
+"""``lexloop describe``: a document's own description, and questions worth asking."""
 
 import os.path
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def describe(
     ],
     as_json: options.AsJson = False,
 ) -> None:
-    """Tell what a document is: kind, parties, dates, law, outline, terms, and what to ask of it."""
+    """Describe a document: kind, parties, dates, law, outline, terms, and questions to ask."""
     settings = options.chosen_settings(context.params)
     if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
         settings, document = settings.changed(corpus=document), os.path.basename(document)
@@ -45,48 +45,54 @@ def describe(
         from lexloop_workbench.describing import described
 
         progress.say("Reading")
-        made = described(build_graph(resources), settings, view, document)
+        profile = described(build_graph(resources), settings, view, document)
     if as_json:
-        write_json(made.model_dump(mode="json"))
+        write_json(profile.model_dump(mode="json"))
     else:
-        _print(made)
+        _print(profile)
 
 
-def _print(made: "Profile") -> None:
-    say((one_line(made.title or made.document), "bold"), f"  {made.kind}" if made.kind else "")
-    length = [f"{made.words} words", f"{made.provisions} provisions"]
-    length += [f"{made.pages} pages"] if made.pages else []
-    say(f"{one_line(made.document)} · {', '.join(length)}", style="dim")
-    called = [(f"{one.said} (“{one.role}”)" if one.role else one.said, one) for one in made.parties]
-    _listed("Parties", [(one_line(said), one) for said, one in called])
-    _listed("Made", _days(made.signed))
-    _listed("In effect", _days(made.effective))
-    _listed("Lasts", [(one_line(one.said), one) for one in made.term])
-    _listed("Governing law", [(one_line(one.said), one) for one in made.governing_law])
-    say("Outline", style="bold") if made.outline else None
-    for part in made.outline:
-        named = " ".join(filter(None, dict.fromkeys((part.label, part.heading))))
-        say(f"    {'    ' * part.depth}{one_line(named)}")
-    _named("Defines", made.terms)
-    _named("Refers to", made.refers_to)
-    _listed("Worth asking", [(one_line(one.said), one) for one in made.questions])
+def _print(profile: "Profile") -> None:
+    say(
+        (one_line(profile.title or profile.document), "bold"),
+        f"  {profile.kind}" if profile.kind else "",
+    )
+    length = [f"{profile.words} words", f"{profile.provisions} provisions"]
+    length += [f"{profile.pages} pages"] if profile.pages else []
+    say(f"{one_line(profile.document)} · {', '.join(length)}", style="dim")
+    called = [
+        (f"{party.said} (“{party.role}”)" if party.role else party.said, party)
+        for party in profile.parties
+    ]
+    _listed("Parties", [(one_line(name), party) for name, party in called])
+    _listed("Made", _days(profile.signed))
+    _listed("In effect", _days(profile.effective))
+    _listed("Lasts", [(one_line(item.said), item) for item in profile.term])
+    _listed("Governing law", [(one_line(item.said), item) for item in profile.governing_law])
+    say("Outline", style="bold") if profile.outline else None
+    for part in profile.outline:
+        title = " ".join(filter(None, dict.fromkeys((part.label, part.heading))))
+        say(f"    {'    ' * part.depth}{one_line(title)}")
+    _named("Defines", profile.terms)
+    _named("Refers to", profile.refers_to)
+    _listed("Worth asking", [(one_line(item.said), item) for item in profile.questions])
 
 
-def _days(found: "Sequence[Dated]") -> "list[tuple[str, Item]]":
-    return [(str(one.day), one) for one in found]
+def _days(dates: "Sequence[Dated]") -> "list[tuple[str, Item]]":
+    return [(str(item.day), item) for item in dates]
 
 
-def _listed(name: str, found: "Sequence[tuple[str, Item]]") -> None:
-    """Print what was found under a name, each with its provision."""
-    if found:
+def _listed(name: str, items: "Sequence[tuple[str, Item]]") -> None:
+    """Print items under a name, each with its provision."""
+    if items:
         say(name, style="bold")
-    for said, item in found:
-        where = ", ".join(places(item.model_dump()))
-        say(f"    {shortened(said, _CHARS)}", (f"  {where}" if where else "", "dim"))
+    for text, item in items:
+        place = ", ".join(places(item.model_dump()))
+        say(f"    {shortened(text, _CHARS)}", (f"  {place}" if place else "", "dim"))
 
 
-def _named(name: str, found: "Sequence[Item]") -> None:
+def _named(name: str, items: "Sequence[Item]") -> None:
     """Print many short things on one line."""
-    if found:
+    if items:
         say(name, style="bold")
-        say(f"    {'; '.join(first_of([shortened(one.said, _CHARS) for one in found], _MOST))}")
+        say(f"    {'; '.join(first_of([shortened(item.said, _CHARS) for item in items], _MOST))}")

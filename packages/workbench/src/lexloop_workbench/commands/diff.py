@@ -35,8 +35,8 @@ def diff(
     answers: Annotated[
         list[Path] | None,
         option(
-            "Answers that quote the earlier version, as `ask --json` prints them; one that is "
-            "touched by a change is told. May be repeated.",
+            "Answers that quote the earlier version, as `ask --json` prints them. Answers that a "
+            "change touches are reported. May be repeated.",
             "FILE",
         ),
     ] = None,
@@ -46,7 +46,7 @@ def diff(
     ] = None,
     overwrite: Annotated[bool, option("Let --out replace a file.")] = False,
 ) -> None:
-    """Tell what changed from one version of a document to another, provision by provision."""
+    """Compare two versions of a document, provision by provision."""
     from lexloop.apps.shapes.files import named_form, write_whole
 
     if out is not None:
@@ -54,17 +54,17 @@ def diff(
     comparison = _compared(old, new, context.params)
     from lexloop_workbench.touched import Report, read_cited
 
-    cited = [one for file in answers or () for one in read_cited(file)]
-    found = Report.of(comparison, cited)
+    cited = [quote for file in answers or () for quote in read_cited(file)]
+    report = Report.of(comparison, cited)
     if out is not None:
         from lexloop_workbench.shapes.tracked import as_tracked
 
         write_whole(out, as_tracked(comparison))
         note(f"Written to {out}.")
     if as_json:
-        write_json(found.model_dump(mode="json"))
+        write_json(report.model_dump(mode="json"))
     else:
-        _print(found)
+        _print(report)
 
 
 def _compared(old: str, new: str, given: dict[str, Any]) -> "Comparison":
@@ -80,16 +80,16 @@ def _compared(old: str, new: str, given: dict[str, Any]) -> "Comparison":
     return Comparison(Version.of(view, old), Version.of(view, new))
 
 
-def _print(found: "Report") -> None:
+def _print(report: "Report") -> None:
     from lexloop_workbench.shapes.changes import headed, quoted, stale, summary, touched
 
-    say(summary(found), style="bold")
-    for change in found.changes:
-        said = _words(change.parts) or [(quoted(change), "dim")]
-        say((headed(change), "bold"), ": ", *said)
-    for line in stale(found):
+    say(summary(report), style="bold")
+    for change in report.changes:
+        shown = _words(change.parts) or [(quoted(change), "dim")]
+        say((headed(change), "bold"), ": ", *shown)
+    for line in stale(report):
         say(line, style="yellow")
-    for answer in found.answers:
+    for answer in report.answers:
         words = _words(answer.parts)
         say(("answer: ", "bold"), touched(answer), *([": ", *words] if words else []))
 

@@ -30,10 +30,12 @@ def register(
         list[str] | None,
         option("Only each duty, right, prohibition, deadline, sum or penalty.", "KIND"),
     ] = None,
-    actor: Annotated[str, option("Only where who acts is named with these words.", "WORDS")] = "",
+    actor: Annotated[
+        str, option("Only entries whose actor is named with these words.", "WORDS")
+    ] = "",
     since: Annotated[
         list[str] | None,
-        option("The day of an event that periods count from; may be repeated.", "EVENT=YYYY-MM-DD"),
+        option("The day of an event that starts periods; may be repeated.", "EVENT=YYYY-MM-DD"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -42,12 +44,12 @@ def register(
     overwrite: Annotated[bool, option("Replace the file of --out.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """List who must, may or must not do what, by when, unless what, and where it says so."""
+    """List who must, may or must not do what, by when and unless what, with the source."""
     from lexloop_workbench.register import Wanted
     from lexloop_workbench.shapes.register import RegisterFormat, register_file
     from lexloop_workbench.timing import BEYOND, LAST
 
-    wanted = Wanted.of(only or (), actor, since or ())
+    selection = Wanted.of(only or (), actor, since or ())
     forms = {f".{form}": form for form in get_args(RegisterFormat)}
     form = named_form(out, overwrite, forms) if out else None
     settings = options.chosen_settings(context.params)
@@ -58,36 +60,36 @@ def register(
         from lexloop_workbench.register import register as register_of
 
         progress.say("Reading")
-        made = register_of(view, document or (), wanted)
-    for name in made.unread:
+        listing = register_of(view, document or (), selection)
+    for name in listing.unread:
         note(f"Left out: {one_line(name)} is not in English.")
     if out and form:
-        write_whole(out, register_file(made, form))
-        dated = sum(one.day is not None for one in made.entries)
-        note(f"{len(made.entries)} entries, {dated} with a day, in {out}")
-        beyond = sum(one.note.endswith((LAST, BEYOND)) for one in made.entries)
+        write_whole(out, register_file(listing, form))
+        dated = sum(entry.day is not None for entry in listing.entries)
+        note(f"{len(listing.entries)} entries, {dated} with a day, in {out}")
+        beyond = sum(entry.note.endswith((LAST, BEYOND)) for entry in listing.entries)
         if beyond and form == "ics":
-            note(f"{beyond} come to a day that no calendar can hold: tasks without a day.")
+            note(f"{beyond} have a day that no calendar can hold: tasks without a day.")
     if as_json:
-        write_json(made.model_dump(mode="json"))
+        write_json(listing.model_dump(mode="json"))
     elif not out:
-        _print(made)
+        _print(listing)
 
 
-def _print(made: "Register") -> None:
+def _print(listing: "Register") -> None:
     """Print four lines or fewer for each entry: who and what, by when, unless what, and where."""
-    if not made.entries:
-        say("Nothing of that kind is said in these documents.", style="dim")
-    for one in made.entries:
-        _print_entry(one)
+    if not listing.entries:
+        say("These documents say nothing of that kind.", style="dim")
+    for entry in listing.entries:
+        _print_entry(entry)
 
 
-def _print_entry(one: "Entry") -> None:
-    who = f"{one_line(one.who)}: " if one.who else ""
-    say((f"{', '.join(one.kinds)}  ", "bold"), who, shortened(one.what, _CHARS))
-    if one.when:
-        day = f" = {one.day}" if one.day else ""
-        say(f"    by when: {one_line(one.when)}{day}", f" ({one.note})" if one.note else "")
-    for said in one.unless:
-        say(f"    if or unless: {shortened(said, _CHARS)}")
-    say(f"    {', '.join([one_line(one.document), *places(one.model_dump())])}", style="dim")
+def _print_entry(entry: "Entry") -> None:
+    who = f"{one_line(entry.who)}: " if entry.who else ""
+    say((f"{', '.join(entry.kinds)}  ", "bold"), who, shortened(entry.what, _CHARS))
+    if entry.when:
+        day = f" = {entry.day}" if entry.day else ""
+        say(f"    by when: {one_line(entry.when)}{day}", f" ({entry.note})" if entry.note else "")
+    for condition in entry.unless:
+        say(f"    if or unless: {shortened(condition, _CHARS)}")
+    say(f"    {', '.join([one_line(entry.document), *places(entry.model_dump())])}", style="dim")

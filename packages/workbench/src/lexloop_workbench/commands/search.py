@@ -30,8 +30,8 @@ def search(
     words: Annotated[
         list[str],
         typer.Argument(
-            help='In one pair of single quotes: words, all of which must be there, a "phrase", '
-            "a provision such as section 4.2, and -word for what must not be there."
+            help='In one pair of single quotes: words that must all occur, a "phrase", a provision '
+            "such as section 4.2, and -word for a word that must not occur."
         ),
     ],
     collections: Annotated[
@@ -42,19 +42,23 @@ def search(
         list[str] | None, option("Only this document. May be repeated.", "NAME")
     ] = None,
     any_form: Annotated[
-        bool, option("Find other forms of a word, too: terminate, terminated.", flag="--any-form")
+        bool, option("Also find other forms of a word: terminate, terminated.", flag="--any-form")
     ] = False,
-    first: Annotated[int, option("How many documents to leave out.", min=0)] = 0,
-    limit: Annotated[int, option("The most documents.", min=1, max=_MOST)] = 20,
+    first: Annotated[int, option("Number of documents to skip.", min=0)] = 0,
+    limit: Annotated[int, option("Maximum number of documents.", min=1, max=_MOST)] = 20,
     passages: Annotated[
-        int, option("The most passages of each document.", min=1, max=_MOST_PASSAGES)
+        int, option("Maximum number of passages of each document.", min=1, max=_MOST_PASSAGES)
     ] = 3,
     chats: Annotated[
-        bool, option("Search the conversations that `lexloop chat` kept, and no document.")
+        bool, option("Search the stored conversations of `lexloop chat` instead of documents.")
     ] = False,
     file: Annotated[
         Path | None,
-        option("With --chats, their SQLite file, if another.", "FILE", flag="--threads-file"),
+        option(
+            "With --chats, the SQLite file to search instead of the default.",
+            "FILE",
+            flag="--threads-file",
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -69,51 +73,51 @@ def search(
         else:
             _print_turns(found_turns, limit)
         return
-    asked = Asked.of(" ".join(words), any_form)
+    query = Asked.of(" ".join(words), any_form)
     views = _views(context.params)
-    found = find(
-        views, asked, documents=document or (), first=first, limit=limit, passages=passages
+    results = find(
+        views, query, documents=document or (), first=first, limit=limit, passages=passages
     )
     if as_json:
-        write_json(found.model_dump(mode="json"))
+        write_json(results.model_dump(mode="json"))
     else:
-        print_found(found)
+        print_found(results)
 
 
-def _turns(asked: "Asked", file: Path | None) -> "list[tuple[SaidTurn, list[Excerpt]]]":
+def _turns(query: "Asked", file: Path | None) -> "list[tuple[SaidTurn, list[Excerpt]]]":
     """Return what of kept conversations holds all that is sought, the last first."""
     from lexloop.apps.threads import LOCAL, ThreadStore
     from lexloop.core.configuration import data_folder
     from lexloop_workbench.search import excerpts
 
     with closing(ThreadStore(file or data_folder() / "threads.sqlite")) as store:
-        said = ((one, excerpts(one.text, asked)) for one in store.said(LOCAL))
-        return [one for one in said if one[1]]
+        turns = ((turn, excerpts(turn.text, query)) for turn in store.said(LOCAL))
+        return [pair for pair in turns if pair[1]]
 
 
 def _record(turn: "SaidTurn", excerpts: "list[Excerpt]") -> dict[str, Any]:
-    return {**asdict(turn), "excerpts": [one.model_dump(mode="json") for one in excerpts]}
+    return {**asdict(turn), "excerpts": [excerpt.model_dump(mode="json") for excerpt in excerpts]}
 
 
-def _print_turns(found: "Sequence[tuple[SaidTurn, list[Excerpt]]]", limit: int) -> None:
-    for turn, held in found[:limit]:
+def _print_turns(matches: "Sequence[tuple[SaidTurn, list[Excerpt]]]", limit: int) -> None:
+    for turn, excerpts in matches[:limit]:
         say((turn.thread, "bold"), (f" · {turn.title} · {turn.updated[:10]}", "dim"))
-        for one in held:
-            say("  ", *marked(one))
-    say("1 answer" if len(found) == 1 else f"{len(found):,} answers", style="bold")
+        for excerpt in excerpts:
+            say("  ", *marked(excerpt))
+    say("1 answer" if len(matches) == 1 else f"{len(matches):,} answers", style="bold")
 
 
 def _views(given: dict[str, Any]) -> "dict[str, View]":
-    """Return what is searched by collection; of a corpus alone the name is empty."""
-    each = options.settings_of_each(given) or {"": options.chosen_settings(given)}
+    """Return the views to search, by collection. The name of a single corpus is empty."""
+    settings_by_name = options.settings_of_each(given) or {"": options.chosen_settings(given)}
     connection = options.chosen_connection(given)
-    settings = next(iter(each.values()))
-    corpora = [one.corpus for one in each.values()]
+    settings = next(iter(settings_by_name.values()))
+    corpora = [chosen.corpus for chosen in settings_by_name.values()]
     with Progress() as progress:
         resources, _ = open_resources(settings, connection, progress, corpora)
         return {
-            name: resources.collection(one)[0].seen_by(Filters.of(one))
-            for name, one in each.items()
+            name: resources.collection(chosen)[0].seen_by(Filters.of(chosen))
+            for name, chosen in settings_by_name.items()
         }
 
 
@@ -122,14 +126,18 @@ def print_found(found: "Found") -> None:
     sought = found.sought
     if sought.left_out:
         note(f"Not sought, as nearly every text has it: {', '.join(sought.left_out)}.")
-    for one in found.documents:
-        told = [one.collection, one.title if one.title != one.document else "", one.version]
-        beside = "".join(f" · {said}" for said in told if said)
-        say((one.document, "bold"), (beside, "dim"), (f" · {counted(one.places)}", "dim"))
-        for passage in one.passages:
-            where = ", ".join(places(passage.model_dump()))
-            say("  ", (f"{where}: " if where else "", "cyan"), *marked(passage))
-        if one.more:
+    for document in found.documents:
+        details = [
+            document.collection,
+            document.title if document.title != document.document else "",
+            document.version,
+        ]
+        beside = "".join(f" · {detail}" for detail in details if detail)
+        say((document.document, "bold"), (beside, "dim"), (f" · {counted(document.places)}", "dim"))
+        for passage in document.passages:
+            place = ", ".join(places(passage.model_dump()))
+            say("  ", (f"{place}: " if place else "", "cyan"), *marked(passage))
+        if document.more:
             say("  --passages shows more of it.", style="dim")
         say()
     documents = "1 document" if found.total == 1 else f"{found.total:,} documents"
@@ -145,7 +153,7 @@ def counted(places: int) -> str:
 
 
 def marked(excerpt: "Excerpt") -> list[Part]:
-    """Return the parts of a quote, what was sought in bold."""
+    """Return the parts of a quote, with matches in bold."""
     parts: list[Part] = []
     at = 0
     for start, end in excerpt.marks:

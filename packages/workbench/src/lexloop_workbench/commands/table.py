@@ -41,7 +41,10 @@ def table(
     ] = None,
     questions: Annotated[
         Path | None,
-        option("A .toml file as checklists are, or a text with a question a line.", "FILE"),
+        option(
+            "A .toml file in the form of checklists, or a text file with one question per line.",
+            "FILE",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -57,15 +60,15 @@ def table(
 ) -> None:
     """Ask questions of each document, and write the answers as a table.
 
-    What was asked before is not asked again: the same command goes on where it was stopped, and
-    asks only new and changed documents, and new questions. Exits with 12 where cells failed.
+    Answers are stored: repeat the command to continue after it was stopped, or to ask only new and
+    changed documents and new questions. Exits with 12 if cells failed.
     """
     from lexloop_workbench.shapes.review import check_review, reviewed
     from lexloop_workbench.tables import local_table
 
     layout = options.chosen_layout(context.params, out)
     form = check_review(out, overwrite, layout) if out is not None else None
-    asked = _asked(question or [], checklist or [], questions)
+    asked_list = _asked(question or [], checklist or [], questions)
     settings = options.chosen_settings({**context.params, "corpus": corpus})
     connection = options.chosen_connection(context.params)
     from lexloop.apps.shapes.files import write_whole
@@ -77,7 +80,7 @@ def table(
     with closing(TableStore(local_table(settings))) as store:
         with bar() as report:
             stop = threading.Event()
-            done = filled(store, settings, asked, connection, report=report, stop=stop)
+            done = filled(store, settings, asked_list, connection, report=report, stop=stop)
         if out is not None and form is not None:
             write_whole(out, reviewed(store, form, layout))
             note(f"Written to {out}.")
@@ -90,21 +93,21 @@ def table(
         raise typer.Exit(QUESTIONS_FAILED)
 
 
-def _asked(said: list[str], named: list[str], file: Path | None) -> "Checklist":
+def _asked(texts: list[str], names: list[str], file: Path | None) -> "Checklist":
     from lexloop_workbench.table.checklist import checklist_of, read_checklist, shipped_checklist
 
-    lists = [*map(shipped_checklist, named), *([read_checklist(file)] if file else [])]
-    if not (said or lists):
-        raise InputError("Nothing is asked.", "Give --question, --checklist or --questions.")
-    return checklist_of(said, *lists)
+    lists = [*map(shipped_checklist, names), *([read_checklist(file)] if file else [])]
+    if not (texts or lists):
+        raise InputError("There are no questions.", "Give --question, --checklist or --questions.")
+    return checklist_of(texts, *lists)
 
 
 def _print(store: "TableStore", done: "Progress", rows: bool) -> None:
-    """Print the cells, and how many are in which state."""
+    """Print the cells, and the number of cells in each state."""
     from lexloop.apps.shapes.text import places
     from lexloop_workbench.shapes.review import said_of, sure
 
-    titles = {one.id: one.title for one in store.info.checklist.questions}
+    titles = {column.id: column.title for column in store.info.checklist.questions}
     for row in store.rows() if rows else ():
         say((row.document, "bold"))
         for id, cell in row.cells.items():
@@ -114,7 +117,7 @@ def _print(store: "TableStore", done: "Progress", rows: bool) -> None:
             marks = ", ".join(filter(None, (state, playbook, sure(cell))))
             say(f"  {titles[id]}: ", (marks, "cyan"))
             if answer or cell.reason:
-                where = ", ".join(places(cell.citations[0])) if answer else ""
-                say(f"    {answer or cell.reason}", (f"  {where}" if where else "", "dim"))
-    told = ", ".join(f"{count} {state}" for state, count in sorted(done.states.items()))
-    say(f"{done.documents} documents, {done.questions} questions: {told or 'no cells'}.")
+                place = ", ".join(places(cell.citations[0])) if answer else ""
+                say(f"    {answer or cell.reason}", (f"  {place}" if place else "", "dim"))
+    counts = ", ".join(f"{count} {state}" for state, count in sorted(done.states.items()))
+    say(f"{done.documents} documents, {done.questions} questions: {counts or 'no cells'}.")

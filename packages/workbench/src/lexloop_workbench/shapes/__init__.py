@@ -1,1 +1,1 @@
-"""Forms in which its results leave."""
+"""Output formats of the workbench's results."""

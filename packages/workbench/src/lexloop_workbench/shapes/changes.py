@@ -1,4 +1,4 @@
-"""What changed between two versions of a document, in lines of text."""
+"""Changes between two versions of a document, as lines of text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -28,9 +28,9 @@ NOTHING = "Nothing changed."
 def summary(found: Diff) -> str:
     """Return both names and how much of each kind there is."""
     counts = [f"{found.counts[kind]} {KINDS[kind]}" for kind in KINDS if kind in found.counts]
-    told = ", ".join(counts) or NOTHING.rstrip(".").lower()
+    changed = ", ".join(counts) or NOTHING.rstrip(".").lower()
     same = f"{found.unchanged} line{'s' * (found.unchanged != 1)} the same"
-    return f"{one_line(found.old)} -> {one_line(found.new)}: {told}; {same}"
+    return f"{one_line(found.old)} -> {one_line(found.new)}: {changed}; {same}"
 
 
 def headed(change: Change) -> str:
@@ -45,8 +45,8 @@ def headed(change: Change) -> str:
 def named(place: Place) -> str:
     """Return a place's label and heading."""
     heading = place.heading if place.heading != place.section else ""
-    found = places({"section": "", "page": place.page, "at": place.at})
-    outside = f"outside of provisions{f' ({found[0]})' if found else ''}"
+    place_words = places({"section": "", "page": place.page, "at": place.at})
+    outside = f"outside of provisions{f' ({place_words[0]})' if place_words else ''}"
     return one_line(f"{place.section or outside} {heading}")
 
 
@@ -57,7 +57,7 @@ def quoted(change: Change) -> str:
 
 
 def marked(parts: Sequence[Part]) -> str:
-    """Return words with what was removed as [-...-] and what was added as {+...+}."""
+    """Return words with removed ones as [-...-] and added ones as {+...+}."""
     return "".join("".join((begin, text, end)) for begin, text, end, _ in pieces(parts))
 
 
@@ -76,10 +76,10 @@ def pieces(parts: Iterable[Part]) -> Iterator[tuple[str, str, str, str]]:
 
 def stale(found: Diff) -> Iterator[str]:
     """Yield what still refers by a number that is another's now."""
-    for one in found.stale:
-        now = f"{one_line(one.now)} now" if one.now else "gone"
-        said, meant = one_line(one.said), one_line(one.meant)
-        yield f"still refers: {named(one.at)} says {said}; {meant} is {now}"
+    for reference in found.stale:
+        now = f"{one_line(reference.now)} now" if reference.now else "gone"
+        words, meant = one_line(reference.said), one_line(reference.meant)
+        yield f"still refers: {named(reference.at)} says {words}; {meant} is {now}"
 
 
 def touched(answer: Touched) -> str:

@@ -42,7 +42,7 @@ def as_file(grid: Grid, form: GridFormat) -> bytes:
 
 
 def as_csv(rows: Iterable[Sequence[str]]) -> bytes:
-    """Return CSV (RFC 4180) with a byte order mark, by which spreadsheets know UTF-8."""
+    """Return CSV (RFC 4180) with a byte order mark, which tells spreadsheets that it is UTF-8."""
     out = io.StringIO(newline="")
     csv.writer(out, quoting=csv.QUOTE_ALL).writerows(map(guarded, row) for row in rows)
     return out.getvalue().encode("utf-8-sig")
@@ -50,11 +50,11 @@ def as_csv(rows: Iterable[Sequence[str]]) -> bytes:
 
 @contextmanager
 def workbook(file: io.BytesIO, title: str) -> Iterator["Workbook"]:
-    """Write a workbook in which text is text: no formula, number or address is made of it."""
+    """Write a workbook in which text stays text, never a formula, a number or an address."""
     import xlsxwriter
 
-    kept = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(file, {**kept, "in_memory": True}) as book:
+    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(file, {**options, "in_memory": True}) as book:
         book.set_properties({"title": title, "comments": NOTICE})
         yield book
 
@@ -67,8 +67,8 @@ def _as_workbook(title: str, rows: Sequence[Sequence[str]]) -> bytes:
         look = {"text_wrap": True, "valign": "top"}
         plain, bold = book.add_format(look), book.add_format({**look, "bold": True})
         for at, row in enumerate(rows):
-            for column, said in enumerate(row):
-                sheet.write_string(at, column, shortened(said, MOST_CELL), plain if at else bold)
+            for column, text in enumerate(row):
+                sheet.write_string(at, column, shortened(text, MOST_CELL), plain if at else bold)
         sheet.freeze_panes(1, 0)
         sheet.set_column(0, len(rows[0]) - 1, 32)
     return out.getvalue()
@@ -86,8 +86,8 @@ def _as_word(title: str, rows: Sequence[Sequence[str]]) -> bytes:
     document.add_heading(title, level=1)
     table = document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
     for row in rows:
-        for cell, said in zip(table.add_row().cells, row, strict=True):
-            cell.text = said
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()

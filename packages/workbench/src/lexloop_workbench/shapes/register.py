@@ -21,79 +21,85 @@ _SUMMARY, _QUOTE = 120, 2_000
 
 
 def register_file(made: Register, form: RegisterFormat, title: str = "Register") -> bytes:
-    """Return a register as a file; a calendar has the entries that come to a day, or beyond all."""
+    """Return a register as a file. A calendar has only the entries with a day, or beyond all."""
     if form == "json":
         return (made.model_dump_json(indent=1) + "\n").encode()
     if form == "ics":
-        dated = [one for one in made.entries if one.day or one.note == BEYOND]
+        dated = [entry for entry in made.entries if entry.day or entry.note == BEYOND]
         return calendar(dated, datetime.now(UTC))
-    grid = Grid(title, _COLUMNS, [_row(one) for one in made.entries])
+    grid = Grid(title, _COLUMNS, [_row(entry) for entry in made.entries])
     return as_file(grid, form)
 
 
-def _row(one: Entry) -> list[str]:
+def _row(entry: Entry) -> list[str]:
     return [
-        ", ".join(one.kinds),
-        one.who,
-        one.what,
-        one.when,
-        one.day.isoformat() if one.day else "",
-        "; ".join(one.unless),
-        "; ".join(one.sums),
-        one.document,
-        one.section,
-        ", ".join(places({"section": "", "page": one.page, "at": one.at})),
-        one.quote,
-        one.note,
+        ", ".join(entry.kinds),
+        entry.who,
+        entry.what,
+        entry.when,
+        entry.day.isoformat() if entry.day else "",
+        "; ".join(entry.unless),
+        "; ".join(entry.sums),
+        entry.document,
+        entry.section,
+        ", ".join(places({"section": "", "page": entry.page, "at": entry.at})),
+        entry.quote,
+        entry.note,
     ]
 
 
 def calendar(entries: list[Entry], at: datetime) -> bytes:
     """Return entries as an iCalendar of whole days.
 
-    One whose day no calendar can hold is a task without a day; its ``note`` says why. The same
-    entry has the same UID each time, so that a calendar takes it for the one it has.
+    An entry whose day no calendar can hold becomes a task without a day, and its ``note`` says why.
+    The same entry always has the same UID, so that a calendar can recognise it.
 
     Args:
-        entries: Those to list.
-        at: When the calendar is made.
+        entries: The entries to list.
+        at: The time at which the calendar is made.
     """
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Lexloop//Register//EN"]
-    for one in dict.fromkeys(_component(one, at) for one in entries):
-        lines += one
+    for component in dict.fromkeys(_component(component, at) for component in entries):
+        lines += component
     return "".join(
         f"{part}\r\n" for line in [*lines, "END:VCALENDAR"] for part in _folded(line)
     ).encode()
 
 
-def _component(one: Entry, at: datetime) -> tuple[str, ...]:
-    held = one.day is not None and one.day < date.max
-    kind = "VEVENT" if held else "VTODO"
-    known = f"{one.document}\n{one.section}\n{one.start}\n{one.end}\n{one.what}\n{one.when}"
-    uid = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
-    said = shortened(f"{one.who}: {one.what}" if one.who else one.what, _SUMMARY)
-    where = ", ".join(
-        [one.document, *places({"section": one.section, "page": one.page, "at": one.at})]
+def _component(entry: Entry, at: datetime) -> tuple[str, ...]:
+    has_day = entry.day is not None and entry.day < date.max
+    kind = "VEVENT" if has_day else "VTODO"
+    identity = (
+        f"{entry.document}\n{entry.section}\n{entry.start}\n{entry.end}\n{entry.what}\n{entry.when}"
     )
-    on = f" = {one.day}" if one.day and not held else ""
-    told = (f"By when: {one.when}{on}", *map("Unless or if: {}".format, one.unless), one.note)
-    text = [*told, f"{where}: “{shortened(one.quote, _QUOTE)}”"]
+    uid = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]
+    summary = shortened(f"{entry.who}: {entry.what}" if entry.who else entry.what, _SUMMARY)
+    place = ", ".join(
+        [entry.document, *places({"section": entry.section, "page": entry.page, "at": entry.at})]
+    )
+    on = f" = {entry.day}" if entry.day and not has_day else ""
+    details = (
+        f"By when: {entry.when}{on}",
+        *map("Unless or if: {}".format, entry.unless),
+        entry.note,
+    )
+    text = [*details, f"{place}: “{shortened(entry.quote, _QUOTE)}”"]
     return (
         f"BEGIN:{kind}",
         f"UID:{uid}@lexloop",
         f"DTSTAMP:{at:%Y%m%dT%H%M%SZ}",
-        *(_whole_day(one.day) if one.day and held else ()),
-        f"SUMMARY:{_escaped(said)}",
+        *(_whole_day(entry.day) if entry.day and has_day else ()),
+        f"SUMMARY:{_escaped(summary)}",
         f"DESCRIPTION:{_joined(text)}",
-        f"LOCATION:{_escaped(where)}",
-        *(("TRANSP:TRANSPARENT",) if held else ()),
+        f"LOCATION:{_escaped(place)}",
+        *(("TRANSP:TRANSPARENT",) if has_day else ()),
         f"END:{kind}",
     )
 
 
 def _whole_day(day: date) -> tuple[str, str]:
     """Return when a day begins and ends, its year in four digits."""
-    first, following = (one.isoformat().replace("-", "") for one in (day, day + timedelta(1)))
+    first, following = (date_.isoformat().replace("-", "") for date_ in (day, day + timedelta(1)))
     return f"DTSTART;VALUE=DATE:{first}", f"DTEND;VALUE=DATE:{following}"
 
 

@@ -1,8 +1,8 @@
 """A table over documents as a file: a workbook, lines of CSV, a page, or text with footnotes.
 
-All say the same of a cell: what the document says, what the playbook says of that, how sure it is,
-the quote with its place, and a correction as a person's. Nothing in a file is a formula, a script,
-markup of a document, or reaches outside.
+All formats show the same for a cell: the document's answer, the playbook's verdict, how sure the
+cell is, the quote with its place, and a person's correction. Files contain no formulas, scripts or
+markup from documents, and no links to the outside.
 """
 
 import io
@@ -73,10 +73,10 @@ q, small {{ color: #444; display: block }}
 
 
 def reviewed(store: TableStore, form: ReviewFormat, layout: Layout = PLAIN) -> bytes:
-    """Return a table as a file; a layout is of the formats that have footnotes.
+    """Return a table as a file. Only formats with footnotes accept a layout.
 
     Raises:
-        InputError: A layout is asked for and the format has none.
+        InputError: A layout is given for a format without footnotes.
         LexloopError: The table cannot be read.
     """
     _check(form, layout)
@@ -105,18 +105,18 @@ def check_review(file: Path, overwrite: bool, layout: Layout) -> ReviewFormat:
 
 def _check(form: ReviewFormat, layout: Layout) -> None:
     if layout != PLAIN and form in _GRIDS:
-        others = ", ".join(f".{one}" for one in get_args(Format))
+        others = ", ".join(f".{form_name}" for form_name in get_args(Format))
         raise InputError(f"A .{form} file has no footnotes to lay out.", f"Write {others}.")
 
 
 def said_of(cell: ShownCell) -> tuple[str, str, str]:
-    """Return the state, the answer and the playbook's word of a cell, as it was corrected."""
-    held = cell.correction or cell
-    return held.state, one_line(held.answer), held.deviation
+    """Return the state, the answer and the playbook's verdict of a cell, after corrections."""
+    latest = cell.correction or cell
+    return latest.state, one_line(latest.answer), latest.deviation
 
 
 def sure(cell: ShownCell) -> str:
-    """Return how sure a cell is, in words; a person's correction needs none."""
+    """Return how sure a cell is, in words, or empty for a person's correction."""
     return "" if cell.probability is None or cell.correction else f"{cell.probability:.0%}"
 
 
@@ -132,16 +132,20 @@ def _lines(info: TableInfo, rows: Iterator[ShownRow]) -> Iterator[list[str]]:
     for row in rows:
         for question, cell in _cells(info, row):
             state, answer, playbook = said_of(cell)
-            first, others = next(iter(cell.citations), None), cell.citations[1:]
-            made = cell.correction
+            first, rest = next(iter(cell.citations), None), cell.citations[1:]
+            correction = cell.correction
             yield [
                 *(one_line(row.document), one_line(question.question), state, answer, playbook),
                 *(sure(cell), one_line(first["quote"]) if first else ""),
                 ", ".join(places(first)) if first else "",
-                "; ".join(", ".join(places(one)) for one in others),
+                "; ".join(", ".join(places(one)) for one in rest),
                 cell.disagrees or cell.reason,
-                *((one_line(made.by), made.at, one_line(made.note)) if made else ("", "", "")),
-                f"{cell.state}: {one_line(cell.answer)}".rstrip(": ") if made else "",
+                *(
+                    (one_line(correction.by), correction.at, one_line(correction.note))
+                    if correction
+                    else ("", "", "")
+                ),
+                f"{cell.state}: {one_line(cell.answer)}".rstrip(": ") if correction else "",
             ]
 
 
@@ -149,9 +153,9 @@ def _shown(cell: ShownCell) -> str:
     """Return a cell of the overview as text."""
     state, answer, playbook = said_of(cell)
     marks = [playbook, sure(cell), f"corrected by {cell.correction.by}" if cell.correction else ""]
-    said = answer or (cell.reason if state in ("failed", "refused") else "")
+    text = answer or (cell.reason if state in ("failed", "refused") else "")
     head = f"{state} ({', '.join(filter(None, map(one_line, marks)))})".replace(" ()", "")
-    return f"{head}: {one_line(said)}" if said else head
+    return f"{head}: {one_line(text)}" if text else head
 
 
 def _as_workbook(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
@@ -160,13 +164,13 @@ def _as_workbook(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
         bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
         plain = book.add_format({"text_wrap": True, "valign": "top"})
         red = book.add_format({"text_wrap": True, "valign": "top", "bg_color": "#FDE3E0"})
-        table, each = book.add_worksheet("Table"), book.add_worksheet("Cells")
+        table, cells_sheet = book.add_worksheet("Table"), book.add_worksheet("Cells")
         questions = info.checklist.questions
-        columns = {one.id: at for at, one in enumerate(questions, 1)}
-        for at, title in enumerate(["Document", *(one.title for one in questions)]):
+        columns = {column.id: at for at, column in enumerate(questions, 1)}
+        for at, title in enumerate(["Document", *(column.title for column in questions)]):
             table.write_string(0, at, one_line(title), bold)
         for at, title in enumerate(_HEAD):
-            each.write_string(0, at, title, bold)
+            cells_sheet.write_string(0, at, title, bold)
         below = 0
         for number, row in enumerate(rows, 1):
             table.write_string(number, 0, one_line(row.document), bold)
@@ -176,22 +180,22 @@ def _as_workbook(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
                 table.write_string(number, columns[question.id], text, look)
             for line in _lines(info, iter([row])):
                 below += 1
-                for at, said in enumerate(line):
-                    each.write_string(below, at, shortened(said, MOST_CELL), plain)
-        for sheet, last in ((table, len(questions)), (each, len(_HEAD) - 1)):
+                for at, field in enumerate(line):
+                    cells_sheet.write_string(below, at, shortened(field, MOST_CELL), plain)
+        for sheet, last in ((table, len(questions)), (cells_sheet, len(_HEAD) - 1)):
             sheet.freeze_panes(1, 1)
             sheet.set_column(0, last, 32)
-        each.autofilter(0, 0, below, len(_HEAD) - 1)
+        cells_sheet.autofilter(0, 0, below, len(_HEAD) - 1)
     return file.getvalue()
 
 
 def _as_html(info: TableInfo, rows: Iterator[ShownRow]) -> str:
-    head = "".join(f"<th>{_text(one.title)}</th>" for one in info.checklist.questions)
+    head = "".join(f"<th>{_text(column.title)}</th>" for column in info.checklist.questions)
     lines = []
     for row in rows:
         cells = dict(_cells_by_id(info, row))
-        said = "".join(_td(cells.get(one.id)) for one in info.checklist.questions)
-        lines.append(f"<tr><th>{_text(row.document)}</th>{said}</tr>")
+        cells_html = "".join(_td(cells.get(column.id)) for column in info.checklist.questions)
+        lines.append(f"<tr><th>{_text(row.document)}</th>{cells_html}</tr>")
     title = _text(info.title or "Table")
     return _PAGE.format(title=title, notice=_text(NOTICE), head=head, rows="\n".join(lines))
 
@@ -207,35 +211,35 @@ def _td(cell: ShownCell | None) -> str:
     deviates = said_of(cell)[2] == "deviates"
     looks = ["deviates" if deviates else "", "unlike" if cell.disagrees else ""]
     parts = [f"<p>{_text(_shown(cell))}</p>"]
-    for one in _quoted(cell)[:1]:
-        where = ", ".join(places(one))
-        again = is_said(one["quote"], _shown(cell))
-        parts += [] if again else [f"<q>{_text(one['quote'])}</q>"]
-        parts.append(f"<small>{_text(where)}</small>")
+    for quote in _quoted(cell)[:1]:
+        place = ", ".join(places(quote))
+        again = is_said(quote["quote"], _shown(cell))
+        parts += [] if again else [f"<q>{_text(quote['quote'])}</q>"]
+        parts.append(f"<small>{_text(place)}</small>")
     parts += [f"<small>{_text(note)}</small>" for note in _beneath(cell)]
     return f'<td class="{" ".join(filter(None, looks))}">{"".join(parts)}</td>'
 
 
-def _text(said: str) -> str:
-    return escape(one_line(said), {'"': "&quot;"})
+def _text(text: str) -> str:
+    return escape(one_line(text), {'"': "&quot;"})
 
 
 def _outline(info: TableInfo, rows: Iterator[ShownRow], layout: Layout) -> Outline:
     """Return a table as text: what deviates first, then each document with all of its cells."""
     outline = opened(info.title or "Table", layout)
-    found = [(row, [*_cells(info, row)]) for row in rows]
+    rows_with_cells = [(row, [*_cells(info, row)]) for row in rows]
     deviating = [
-        Line([one_line(f"{row.document}, {asked.title}: {_short(cell)}")], item=True)
-        for row, cells in found
-        for asked, cell in cells
+        Line([one_line(f"{row.document}, {column.title}: {_short(cell)}")], item=True)
+        for row, cells in rows_with_cells
+        for column, cell in cells
         if said_of(cell)[2] == "deviates"
     ]
     if deviating:
         outline.blocks += [Heading(1, "What deviates"), *deviating]
-    for row, cells in found:
+    for row, cells in rows_with_cells:
         outline.blocks.append(Heading(1, one_line(row.document)))
-        for asked, cell in cells:
-            outline.blocks.append(Heading(2, one_line(asked.title)))
+        for column, cell in cells:
+            outline.blocks.append(Heading(2, one_line(column.title)))
             _add_cell(outline, row, cell, layout.style)
     return outline
 
@@ -246,36 +250,36 @@ def _short(cell: ShownCell) -> str:
 
 
 def _add_cell(outline: Outline, row: ShownRow, cell: ShownCell, style: Style) -> None:
-    """Add a cell with a footnote for its quotes, and what a person made of it."""
+    """Add a cell with a footnote for its quotes and a person's correction."""
     runs: list[Run] = [_shown(cell)]
     if quoted := _quoted(cell):
         number = len(outline.notes) + 1
         runs.append(number)
         outline.notes[number] = [
             line
-            for one in quoted
-            for line in _cited(pinpoint({"title": row.title, **one}, style), one, cell)
+            for quote in quoted
+            for line in _cited(pinpoint({"title": row.title, **quote}, style), quote, cell)
         ]
     outline.blocks.append(Line(runs))
     if beneath := _beneath(cell):
         outline.blocks.append(Aside(beneath))
 
 
-def _cited(where: str, source: Citation, cell: ShownCell) -> list[str]:
-    """Return the lines of a footnote; what the cell says itself is not quoted again."""
+def _cited(place: str, source: Citation, cell: ShownCell) -> list[str]:
+    """Return the lines of a footnote. Words that the cell itself says are not quoted again."""
     again = is_said(source["quote"], _shown(cell))
-    return [f"{where}."] if again else quoted_at(where, source["quote"])
+    return [f"{place}."] if again else quoted_at(place, source["quote"])
 
 
 def _quoted(cell: ShownCell) -> Sequence[Citation]:
-    """Return what is quoted of a cell: nothing where only what comes nearest was found."""
+    """Return the quotes of a cell, or none if only the nearest passages were found."""
     return cell.citations if said_of(cell)[0] != "not stated" else ()
 
 
 def _beneath(cell: ShownCell) -> list[str]:
-    """Return what a person made of a cell, and in what it is unlike the others of its column."""
-    found = [cell.disagrees] if cell.disagrees else []
-    if made := cell.correction:
-        said = f"Corrected by {made.by}. {made.note} The machine said: {cell.state}. {cell.answer}"
-        found.insert(0, one_line(said))
-    return found
+    """Return a person's correction of a cell, and how the cell differs from its column."""
+    lines = [cell.disagrees] if cell.disagrees else []
+    if correction := cell.correction:
+        machine = f"The machine said: {cell.state}. {cell.answer}"
+        lines.insert(0, one_line(f"Corrected by {correction.by}. {correction.note} {machine}"))
+    return lines

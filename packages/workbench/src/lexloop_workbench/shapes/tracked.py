@@ -1,7 +1,7 @@
 """Two versions of a document as a Word document with tracked changes.
 
-Who accepts all of them has the words of the new version, who rejects all those of the old one. What
-was moved is tracked as moved; a heading is a heading.
+Accepting all changes gives the words of the new version, rejecting all those of the old one. Moved
+text is tracked as moved, and headings stay headings.
 """
 
 import io
@@ -60,11 +60,11 @@ def as_tracked(comparison: Comparison, made: datetime | None = None) -> bytes:
     """Return the changes from one version to another as a .docx file.
 
     Args:
-        comparison: Of the two.
-        made: When the changes are said to have been made; None for now.
+            comparison: The comparison of two versions.
+            made: The date of the changes. None for now.
     """
     made = made or datetime.now(UTC)
-    old, new = (one_line(one.source.name) for one in (comparison.old, comparison.new))
+    old, new = (one_line(version.source.name) for version in (comparison.old, comparison.new))
     document = docx.Document()
     set_up(document, f"{old} - {new}", made)
     document.sections[0].header.paragraphs[0].text = f"Changes from {old} to {new}"
@@ -79,7 +79,7 @@ def as_tracked(comparison: Comparison, made: datetime | None = None) -> bytes:
 
 
 def _lines(comparison: Comparison) -> Iterator[_Line]:
-    """Yield the lines of the new version, between them what is gone from there or moved away."""
+    """Yield the lines of the new version, with removed and moved lines between them."""
     away: dict[int, list[int]] = {}
     for i in range(len(comparison.olds)):
         pair = comparison.pairs.get(i)
@@ -107,7 +107,7 @@ def _away(comparison: Comparison, i: int) -> _Line:
 
 
 def _runs(comparison: Comparison, pair: Pair, there: bool) -> Iterator[_Run]:
-    """Yield the words of a line that both versions have; of a moved one those of one place."""
+    """Yield the words of a line of both versions. A moved line has those of one place."""
     for old, new, same in compared_words(*comparison.words(pair)):
         if same and pair.moved:
             yield _Run(new if there else old, "moveTo" if there else "moveFrom", pair.old + 1)
@@ -139,18 +139,18 @@ def _level(tree: Tree, piece: Piece) -> int:
 
 
 def _paragraphs(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
-    held: list[_Line] = []
+    paragraph: list[_Line] = []
     for line in lines:
-        if line.opens and held:
-            yield held
-            held = []
-        held.append(line)
-    if held:
-        yield held
+        if line.opens and paragraph:
+            yield paragraph
+            paragraph = []
+        paragraph.append(line)
+    if paragraph:
+        yield paragraph
 
 
 class _Writer:
-    """Writes paragraphs; every tracked change has a number of its own."""
+    """Writes paragraphs. Every tracked change has its own number."""
 
     def __init__(self, made: datetime) -> None:
         self._numbers = count(1)
@@ -167,8 +167,8 @@ class _Writer:
         style = f'<w:pStyle w:val="Heading{level}"/>' if level else ""
         mark = _MARKED.get(frozenset(run.mark for run in runs if run.text.strip()), "")
         tracked = f"<w:rPr><w:{mark} {self._tag()}/></w:rPr>" if mark else ""
-        said = "".join(self._run(run) for run in runs)
-        xml = f"<w:p {nsdecls('w')}><w:pPr>{style}{tracked}</w:pPr>{said}</w:p>"
+        runs_xml = "".join(self._run(run) for run in runs)
+        xml = f"<w:p {nsdecls('w')}><w:pPr>{style}{tracked}</w:pPr>{runs_xml}</w:p>"
         return parse_xml(xml)
 
     def _tag(self) -> str:
@@ -177,10 +177,10 @@ class _Writer:
     def _run(self, run: _Run) -> str:
         shown = escape(_BLANKS.sub(" ", clean(run.text)))
         kind = "delText" if run.mark == "del" else "t"
-        written = f'<w:r><w:{kind} xml:space="preserve">{shown}</w:{kind}></w:r>'
+        run_xml = f'<w:r><w:{kind} xml:space="preserve">{shown}</w:{kind}></w:r>'
         if not run.mark:
-            return written
-        tracked = f"<w:{run.mark} {self._tag()}>{written}</w:{run.mark}>"
+            return run_xml
+        tracked = f"<w:{run.mark} {self._tag()}>{run_xml}</w:{run.mark}>"
         if not run.move:
             return tracked
         number, name = next(self._numbers), quoteattr(f"move{run.move}")

@@ -44,9 +44,9 @@ class Marks(NamedTuple):
 
 
 MARKS = {"asked": Marks(0.25, 0.5), "worded": Marks(0.24, 0.5)}
-"""Thresholds for questions alone and for those with model clauses. At the lower one, .88 of what is
-missing is found missing on the contracts of the fit. At the upper one, a cell is more likely right
-than not."""
+"""Thresholds for questions alone and for those with model clauses. Below the lower one, cells are
+not stated, which finds .88 of the missing ones on the contracts of the fit. Above the upper one, a
+cell is more likely right than wrong."""
 _NEAREST, _MOST_CITED = 2, 5
 _READ = 0.12
 """The weight of the reader's log-odds, next to a cosine and a MaxSim, in choosing a statement."""
@@ -61,10 +61,10 @@ class CellFeatures:
     """The features of a statement that answers; about in [0, 1]."""
 
     answers: float  # the loop's probability that its answer answers; 0 of an abstention
-    abstained: float  # whether it gave none
+    abstained: float  # whether the loop gave no answer
     nearest: float  # the cosine of the statement with the question, or with a model clause
     tokens: float  # the MaxSim of its chunk with it; the same cosine without token vectors
-    read: float  # a fifth of the log-odds by which the reader finds that it answers
+    read: float  # a fifth of the reader's log-odds that it answers
 
 
 def probability_stated(features: CellFeatures, worded: bool) -> float:
@@ -104,8 +104,8 @@ class TableAsker:
     @property
     def documents(self) -> dict[str, str]:
         """The documents in order, each with the fingerprint of the file that it is of."""
-        found = {name: self.view.source_of(name) for name in self.view.documents}
-        return {name: source[1] if source else "" for name, source in found.items()}
+        sources = {name: self.view.source_of(name) for name in self.view.documents}
+        return {name: source[1] if source else "" for name, source in sources.items()}
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -113,7 +113,7 @@ class TableAsker:
         return self.view.titles
 
     def refuses(self, question: str) -> bool:
-        """Return whether no document is asked such a question: it is an order, or obscene."""
+        """Return whether a question is refused for all documents: it is an order, or obscene."""
         return self._whole.guard.refuses(question, question, ())
 
     def of(self, document: str) -> "DocumentAsker":
@@ -129,17 +129,17 @@ class TableAsker:
 
 
 def _as_brought(context: Any, _: str | None) -> Context:
-    """Return the context that a run brings, which is that of its only document."""
+    """Return the context of a run, which is that of its only document."""
     assert isinstance(context, Context)
     return context
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a question found in a document, before it is decided what that is worth.
+    """The result of a question in a document, before it is rated.
 
-    ``cited`` are the loop's own citations, ``quoted`` the statements that may answer, the likeliest
-    first; the features are of that.
+    ``cited`` are the loop's own citations, ``quoted`` the statements that may answer, most likely
+    first. The features describe the first one.
     """
 
     features: CellFeatures
@@ -151,13 +151,13 @@ class Found:
 
 
 class DocumentAsker:
-    """Asks one document; what its questions share is read once.
+    """Asks one document, reading what its questions share only once.
 
     Args:
-        document: Its name.
-        view: Of it alone.
-        context: Over that view.
-        graph: Answers questions by a context that its runs bring.
+        document: The name of the document.
+        view: A view of this document only.
+        context: The context over that view.
+        graph: Answers questions in the contexts of its runs.
     """
 
     def __init__(self, document: str, view: View, context: Context, graph: Lexloop) -> None:
@@ -166,15 +166,15 @@ class DocumentAsker:
     @cached_property
     def _statements(self) -> tuple[list[tuple[Chunk, Statement]], Vectors]:
         """Its statements without points of their own, each with its chunk, and their vectors."""
-        kept: list[tuple[Chunk, Statement]] = []
+        pairs: list[tuple[Chunk, Statement]] = []
         rows: list[Vectors] = []
         for chunk in self._view.every_chunk():
-            said, vectors = self._view.statements(chunk["id"])
-            for one, vector in zip(said, vectors, strict=True):
-                if not one.points:
-                    kept.append((chunk, one))
+            statements_read, vectors = self._view.statements(chunk["id"])
+            for statement, vector in zip(statements_read, vectors, strict=True):
+                if not statement.points:
+                    pairs.append((chunk, statement))
                     rows.append(vector)
-        return kept, np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+        return pairs, np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
     def ask(self, question: Question) -> Cell:
         """Return the cell of a question. Its state tells of errors."""
@@ -182,10 +182,10 @@ class DocumentAsker:
         if why := self._untranslated(question.question):
             return cell.model_copy(update={"state": "refused", "reason": why})
         try:
-            found = self.found(question)
+            result = self.found(question)
         except LexloopError as error:
             return cell.model_copy(update={"reason": str(error)})
-        return _decided(cell, found, question)
+        return _decided(cell, result, question)
 
     def _untranslated(self, question: str) -> str:
         """Return why a question is not asked whose language the document does not have."""
@@ -195,15 +195,17 @@ class DocumentAsker:
         return f"{mismatch(language, self._view.languages())} {NOT_ANSWERED}"
 
     def found(self, question: Question) -> Found:
-        """Return what a question finds.
+        """Return the result of a question.
 
         Raises:
-            LexloopError: It cannot be asked.
+            LexloopError: The question cannot be asked.
         """
         brought: Any = self._context  # which `_as_brought` hands to the nodes
         state = self._graph.invoke({"question": question.question}, context=brought)
         abstained, answers = state["abstained"], state["evaluation"].get("answers")
-        own = [one for one in state["citations"] if one["document"] == self._document]
+        own = [
+            citation for citation in state["citations"] if citation["document"] == self._document
+        ]
         cited = own if state["evaluation"]["citations_verified"] else []
         quoted, (nearest, tokens, read) = self._quoted(question, cited)
         return Found(
@@ -225,36 +227,38 @@ class DocumentAsker:
         self, question: Question, cited: Sequence[Citation]
     ) -> tuple[list[Citation], tuple[float, float, float]]:
         """Return the statements that may answer, the likeliest first, and three of its features."""
-        kept, vectors = self._statements
-        if not kept:
+        pairs, vectors = self._statements
+        if not pairs:
             return [*cited], (0.0, 0.0, 0.0)
         near, tokens = self._near(vectors, question.like or (question.question,))
-        held = np.array([any(_meet(one, said) for one in cited) for _, said in kept])
-        long = np.array([len(said.own.split()) >= _LEAST_WORDS for _, said in kept])
-        close = np.where(held | long, near + tokens, -1.0)
-        stated = [Stated(self._document, said, said.text) for _, said in kept]
-        # what the loop cites is read first
-        scores = (close + held).astype(np.float32)
+        is_cited = np.array(
+            [any(_meet(citation, statement) for citation in cited) for _, statement in pairs]
+        )
+        long = np.array([len(statement.own.split()) >= _LEAST_WORDS for _, statement in pairs])
+        close = np.where(is_cited | long, near + tokens, -1.0)
+        stated = [Stated(self._document, statement, statement.text) for _, statement in pairs]
+        # the loop's citations are read first
+        scores = (close + is_cited).astype(np.float32)
         read = reads(question.question, stated, scores, self._view).answers
         best = np.argsort(-(close + _READ * read), kind="stable").tolist()
-        quoted = [self._cited(*kept[at]) for at in best[:_MOST_CITED]]
+        quoted = [self._cited(*pairs[at]) for at in best[:_MOST_CITED]]
         top = best[0]
         return quoted, (max(0.0, float(near[top])), float(tokens[top]), float(read[top]) / 5)
 
     def _near(self, vectors: Vectors, like: Sequence[str]) -> tuple[Vectors, Vectors]:
         """Return the best cosine of each statement with some texts, and its chunk's best MaxSim."""
-        texts = [folded(one) for one in like]
+        texts = [folded(text) for text in like]
         cosines: Vectors = (vectors @ self._view.embed(texts).T).max(axis=1)
-        of = [chunk["id"] for chunk, _ in self._statements[0]]
-        chunks = {id: at for at, id in enumerate(dict.fromkeys(of))}
-        found = [self._view.closeness(one, [*chunks]) for one in texts]
-        close = [one.mean(axis=0) for one in found if one is not None]
+        ids = [chunk["id"] for chunk, _ in self._statements[0]]
+        chunks = {id: at for at, id in enumerate(dict.fromkeys(ids))}
+        lists = [self._view.closeness(text, [*chunks]) for text in texts]
+        close = [values.mean(axis=0) for values in lists if values is not None]
         if not close:
             return cosines, cosines
-        return cosines, np.max(close, axis=0)[[chunks[id] for id in of]]
+        return cosines, np.max(close, axis=0)[[chunks[id] for id in ids]]
 
-    def _cited(self, chunk: Chunk, said: Statement) -> Citation:
-        citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [said], 1)
+    def _cited(self, chunk: Chunk, statement: Statement) -> Citation:
+        citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [statement], 1)
         place = self._document, citation["start"], citation["end"]
         if at := self._view.at(*place):
             citation["at"] = at
@@ -265,29 +269,31 @@ class DocumentAsker:
         return citation
 
 
-def _decided(cell: Cell, found: Found, question: Question) -> Cell:
-    """Return the cell that something found comes to."""
-    if found.by_model:
-        # what a model wrote of its passages stands alone; its judge has passed it or not
-        state: State = "not stated" if not found.cited else "stated" if found.passed else "in part"
-        probability = None if found.features.abstained else found.features.answers
-        cited = found.cited if found.cited else found.quoted[:_NEAREST]
-        said = found.answer
+def _decided(cell: Cell, result: Found, question: Question) -> Cell:
+    """Return the cell for a result."""
+    if result.by_model:
+        # a model's answer stands as it is; its judge has passed it or not
+        state: State = (
+            "not stated" if not result.cited else "stated" if result.passed else "in part"
+        )
+        probability = None if result.features.abstained else result.features.answers
+        cited = result.cited if result.cited else result.quoted[:_NEAREST]
+        answer = result.answer
     else:
-        probability = probability_stated(found.features, bool(question.like))
+        probability = probability_stated(result.features, bool(question.like))
         least = MARKS[_part(bool(question.like))]
         state = "stated" if probability >= least.stated else "in part"
         state = state if probability >= least.said else "not stated"
-        cited = [*_apart(found.quoted)]
-        said = _statement(cited[0]) if cited else ""
+        cited = [*_apart(result.quoted)]
+        answer = _statement(cited[0]) if cited else ""
         state = state if cited else "not stated"
-    numbered: list[Citation] = [{**one, "n": n} for n, one in enumerate(cited, 1)]
+    numbered: list[Citation] = [{**citation, "n": n} for n, citation in enumerate(cited, 1)]
     there = state != "not stated"
     quoted = " ".join(map(_statement, numbered[:1])) if there else ""
     return cell.model_copy(
         update={
             "state": state,
-            "answer": _short(said) if there else "",
+            "answer": _short(answer) if there else "",
             "probability": None if probability is None else round(probability, 4),
             # of what may be said in part a person has to judge
             "deviation": "" if state == "in part" else question.deviation(there, quoted),
@@ -297,17 +303,20 @@ def _decided(cell: Cell, found: Found, question: Question) -> Cell:
 
 
 def _apart(citations: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield citations, but none of what one before it has quoted."""
-    known: list[Citation] = []
-    for one in citations:
-        if not any(held["start"] < one["end"] and one["start"] < held["end"] for held in known):
-            known.append(one)
-            yield one
+    """Yield citations that do not overlap an earlier one."""
+    earlier: list[Citation] = []
+    for citation in citations:
+        if not any(
+            other["start"] < citation["end"] and citation["start"] < other["end"]
+            for other in earlier
+        ):
+            earlier.append(citation)
+            yield citation
 
 
-def _meet(citation: Citation, said: Statement) -> bool:
+def _meet(citation: Citation, statement: Statement) -> bool:
     """Return whether a quote holds words of a statement."""
-    return citation["start"] < said.end and said.start < citation["end"]
+    return citation["start"] < statement.end and statement.start < citation["end"]
 
 
 def _statement(citation: Citation) -> str:

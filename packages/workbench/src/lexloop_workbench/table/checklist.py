@@ -1,7 +1,7 @@
-"""Sets of questions as files, each with a playbook: what is standard, acceptable and what is not.
+"""Sets of questions as files, each with a playbook: what is standard, acceptable or unacceptable.
 
-A rule of the playbook can be decided by the cell alone: whether the document says it at all, the
-periods, sums and shares that it names, and words of it.
+Rules of the playbook can be decided from the cell alone: whether the document says anything, the
+periods, sums and percentages that it names, and its words.
 """
 
 import hashlib
@@ -61,36 +61,36 @@ def measured(text: str, unit: Unit) -> list[float]:
     """
     text = folded(text)
     if unit == "period":
-        return [value for one in _PERIOD.finditer(text) if (value := _days(one)) is not None]
+        return [value for match in _PERIOD.finditer(text) if (value := _days(match)) is not None]
     if unit == "share":
-        return [float(one["n"]) for one in _SHARE.finditer(text)]
+        return [float(match["n"]) for match in _SHARE.finditer(text)]
     return [
-        float((one["n"] or one["m"]).replace(",", ""))
-        * _SCALES[(one["scale"] or one["times"] or "").lower()]
-        for one in _SUM.finditer(text)
+        float((match["n"] or match["m"]).replace(",", ""))
+        * _SCALES[(match["scale"] or match["times"] or "").lower()]
+        for match in _SUM.finditer(text)
     ]
 
 
-def _days(found: "re.Match[str]") -> float | None:
-    each = _DAYS.get(found["unit"].lower().rstrip("s"))
-    if each is None:
+def _days(match: "re.Match[str]") -> float | None:
+    days_per_unit = _DAYS.get(match["unit"].lower().rstrip("s"))
+    if days_per_unit is None:
         return None
-    said = found["digits"] or found["n"]
-    if said[0].isdigit():
-        return float(said.replace(",", "")) * each
-    return sum(NUMBERS[word] for word in re.split(r"[\s-]", said.lower())) * each
+    number = match["digits"] or match["n"]
+    if number[0].isdigit():
+        return float(number.replace(",", "")) * days_per_unit
+    return sum(NUMBERS[word] for word in re.split(r"[\s-]", number.lower())) * days_per_unit
 
 
 class Rule(BaseModel):
-    """What a cell must be like for a level of the playbook; all that is given must hold.
+    """A condition on a cell for a level of the playbook. All given parts must hold.
 
     Args:
-        says: It in words, for who reads the table.
-        stated: Whether the document says anything of it.
-        least: A period, a sum or a share as text, "30 days", "$5,000", "2 %": all those that the
-            cell names are at least that.
-        most: The most that they are.
-        words: One of these is in the cell, in any of its forms.
+        says: The rule in words, for readers of the table.
+        stated: Whether the document says anything about it.
+        least: A period, a sum or a percentage as text, such as "30 days", "$5,000" or "2 %". All
+            those in the cell must be at least this.
+        most: The maximum, in the same form.
+        words: Words of which one must be in the cell, in any of its forms.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -103,8 +103,8 @@ class Rule(BaseModel):
 
     @validator(mode="after")
     def _is_readable(self) -> "Rule":
-        bounds = [one for one in (self.least, self.most) if one is not None]
-        if len({unit_of(one) for one in bounds}) > 1:
+        bounds = [bound for bound in (self.least, self.most) if bound is not None]
+        if len({unit_of(bound) for bound in bounds}) > 1:
             raise ValueError("least and most are of two kinds")
         if self.stated is None and not bounds and not self.words:
             raise ValueError("give stated, least, most or words: something to decide by")
@@ -120,30 +120,34 @@ class Rule(BaseModel):
             if bound is None:
                 continue
             unit = unit_of(bound)
-            [limit], found = measured(bound, unit), measured(text, unit) if stated else []
-            if not found or any(sign * value < sign * limit for value in found):
+            [limit], quantities = measured(bound, unit), measured(text, unit) if stated else []
+            if not quantities or any(sign * value < sign * limit for value in quantities):
                 return False
         return True
 
 
 def unit_of(bound: str) -> Unit:
-    """Return what a bound is measured in.
+    """Return the unit of a bound.
 
     Raises:
-        ValueError: It is neither a period, nor a sum, nor a share.
+        ValueError: It is not a period, a sum or a percentage.
     """
     units: tuple[Unit, ...] = ("period", "sum", "share")
     for unit in units:
         if len(measured(bound, unit)) == 1:
             return unit
-    raise ValueError(f"{bound!r} is no period, sum or share, such as '30 days', '$5,000' or '2 %'")
+    raise ValueError(
+        f"{bound!r} is not a period, sum or share, such as '30 days', '$5,000' or '2 %'"
+    )
 
 
 def _has(text: str, word: str) -> bool:
     """Return whether a text has words in a row, each in any form."""
-    wanted, held = tokenize(word), tokenize(text)
-    count = len(wanted)
-    return count > 0 and any(held[at : at + count] == wanted for at in range(len(held) - count + 1))
+    word_tokens, tokens = tokenize(word), tokenize(text)
+    count = len(word_tokens)
+    return count > 0 and any(
+        tokens[at : at + count] == word_tokens for at in range(len(tokens) - count + 1)
+    )
 
 
 class Question(BaseModel):
@@ -155,9 +159,9 @@ class Question(BaseModel):
         question: The question in words.
         like: Common clauses that would answer it. Statements near one of them are shown first. The
             clauses themselves are never quoted.
-        standard: When a cell is as it should be.
-        acceptable: When a cell is acceptable.
-        unacceptable: When a cell deviates.
+        standard: The rule for a standard cell.
+        acceptable: The rule for an acceptable cell.
+        unacceptable: The rule for a cell that deviates.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -173,14 +177,14 @@ class Question(BaseModel):
     unacceptable: Rule | None = None
 
     def deviation(self, stated: bool, text: str) -> Deviation:
-        """Return what the playbook says of a cell: what is not acceptable counts first."""
-        for rule, said in (
+        """Return the playbook's verdict on a cell. Unacceptable is checked first."""
+        for rule, level in (
             (self.unacceptable, "deviates"),
             (self.standard, "standard"),
             (self.acceptable, "acceptable"),
         ):
             if rule is not None and rule.holds(stated, text):
-                return said  # type: ignore[return-value]
+                return level  # type: ignore[return-value]
         return ""
 
 
@@ -194,8 +198,8 @@ class Checklist(BaseModel):
 
     @validator(mode="after")
     def _is_told_apart(self) -> "Checklist":
-        ids = [one.id for one in self.questions]
-        if twice := sorted({one for one in ids if ids.count(one) > 1}):
+        ids = [question.id for question in self.questions]
+        if twice := sorted({id for id in ids if ids.count(id) > 1}):
             raise ValueError(f"the id {twice[0]!r} is there twice")
         return self
 
@@ -203,7 +207,7 @@ class Checklist(BaseModel):
 def shipped() -> list[str]:
     """Return the names of the checklists that come with Lexloop."""
     folder = resources.files("lexloop.data") / FOLDER
-    return sorted(one.name[:-5] for one in folder.iterdir() if one.name.endswith(".toml"))
+    return sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
 def shipped_checklist(name: str) -> Checklist:
@@ -246,31 +250,36 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
     Raises:
         InputError: There are no questions, or too many.
     """
-    found = [one for held in lists for one in held.questions]
-    for said in dict.fromkeys(filter(None, (" ".join(one.split()) for one in questions))):
+    columns = [question for checklist in lists for question in checklist.questions]
+    for text in dict.fromkeys(filter(None, (" ".join(question.split()) for question in questions))):
         # the same question has the same id in every list, and is not asked again
-        name = f"q-{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:10]}"
-        title = said if len(said) <= _TITLE else f"{said[: _TITLE - 1]}…"
-        asked = {"id": name, "title": title, "question": said}
-        found.append(_checked(Question, asked, "A question"))
-    if not found:
-        raise InputError("There is no question.", "Name a question, a checklist or a file of them.")
-    if len(found) > MOST_QUESTIONS:
+        name = f"q-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:10]}"
+        title = text if len(text) <= _TITLE else f"{text[: _TITLE - 1]}…"
+        fields = {"id": name, "title": title, "question": text}
+        columns.append(_checked(Question, fields, "A question"))
+    if not columns:
         raise InputError(
-            f"There are {len(found)} questions, and a table asks {MOST_QUESTIONS} at most.",
+            "There is no question.", "Give a question, a checklist or a file of questions."
+        )
+    if len(columns) > MOST_QUESTIONS:
+        raise InputError(
+            f"There are {len(columns)} questions, and a table asks {MOST_QUESTIONS} at most.",
             "Make several tables.",
         )
-    titles = " · ".join(filter(None, (one.title for one in lists)))
-    made = _checked(Checklist, {"title": titles[:200], "questions": found}, "The questions")
-    like = iter(clauses_for([one.question for one in made.questions if not one.like]))
-    worded = (
-        one if one.like else one.model_copy(update={"like": next(like)}) for one in made.questions
+    titles = " · ".join(filter(None, (checklist.title for checklist in lists)))
+    combined = _checked(Checklist, {"title": titles[:200], "questions": columns}, "The questions")
+    like = iter(
+        clauses_for([question.question for question in combined.questions if not question.like])
     )
-    return made.model_copy(update={"questions": tuple(worded)})
+    worded = (
+        question if question.like else question.model_copy(update={"like": next(like)})
+        for question in combined.questions
+    )
+    return combined.model_copy(update={"questions": tuple(worded)})
 
 
 def clauses_for(questions: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return for each question the model clauses of the shipped one that asks the same, or none.
+    """Return for each question the model clauses of the shipped one that asks the same.
 
     A shipped question asks the same if its title, its wording, or the question whether there is a
     clause on it is near, and clearly nearer than any with another title.
@@ -280,47 +289,51 @@ def clauses_for(questions: Sequence[str]) -> list[tuple[str, ...]]:
     from lexloop.models.minilm import load_shipped  # a server that asks nothing needs no model
 
     embed = load_shipped().embed
-    asked, vectors = _shipped_questions(embed)
+    candidates, vectors = _shipped_questions(embed)
     cosines = (vectors @ embed([*questions]).T).max(axis=1).T
-    return [_nearest(asked, near) for near in cosines.tolist()]
+    return [_nearest(candidates, near) for near in cosines.tolist()]
 
 
-def _nearest(asked: Sequence[Question], near: Sequence[float]) -> tuple[str, ...]:
+def _nearest(questions: Sequence[Question], near: Sequence[float]) -> tuple[str, ...]:
     first = max(near)
-    title = asked[near.index(first)].title
-    other = max(n for n, one in zip(near, asked, strict=True) if one.title != title)
-    if first < _SAME or first - other < _CLEARLY:
+    title = questions[near.index(first)].title
+    second = max(n for n, question in zip(near, questions, strict=True) if question.title != title)
+    if first < _SAME or first - second < _CLEARLY:
         return ()
     # of several lists the first speaks of any contract, and the others of controllers or landlords
-    return next(one.like for one in asked if one.title == title)
+    return next(question.like for question in questions if question.title == title)
 
 
 @cache
 def _shipped_questions(embed: "Embed") -> "tuple[list[Question], Vectors]":
     """Return all shipped questions, and the vectors of three ways to put each of them."""
-    asked = [one for name in shipped() for one in shipped_checklist(name).questions]
-    put = [
-        (q.title, q.question, f"Does the contract have a clause on {q.title.lower()}?")
-        for q in asked
+    questions = [question for name in shipped() for question in shipped_checklist(name).questions]
+    wordings = [
+        (
+            question.title,
+            question.question,
+            f"Does the contract have a clause on {question.title.lower()}?",
+        )
+        for question in questions
     ]
-    vectors = embed([*chain.from_iterable(put)])
-    return asked, vectors.reshape(len(asked), 3, -1)
+    vectors = embed([*chain.from_iterable(wordings)])
+    return questions, vectors.reshape(len(questions), 3, -1)
 
 
 def _of(text: str, name: str) -> Checklist:
     try:
         return _checked(Checklist, tomllib.loads(text), name)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{name} is no TOML: {error}.", "Correct it there.") from error
+        raise InputError(f"{name} is not TOML: {error}.", "Correct it there.") from error
 
 
-def _checked(kind: type[Made], said: dict[str, Any], name: str) -> Made:
+def _checked(kind: type[Made], values: dict[str, Any], name: str) -> Made:
     try:
-        return kind(**said)
+        return kind(**values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
+        place = ".".join(map(str, first["loc"]))
         raise InputError(
-            f"{name} is no list of questions: {where or 'it'}: {first['msg']}.",
+            f"{name} is not a list of questions: {place or 'it'}: {first['msg']}.",
             "Each question has an id, a title and a question; see the shipped checklists.",
         ) from error

@@ -1,4 +1,4 @@
-"""What is kept of a cell."""
+"""The record of a cell."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ the question is not one that documents answer; or an error occurred."""
 
 
 class Cell(BaseModel):
-    """What came of a question in a document.
+    """The result of a question in a document.
 
     Args:
         document: The document's name.
@@ -22,7 +22,7 @@ class Cell(BaseModel):
         answer: A few words from what is quoted, or "" if nothing is.
         probability: The calibrated probability that the first quote answers, or None if unknown.
         deviation: The playbook's verdict.
-        citations: The quotes, the best first, or the nearest ones if nothing is stated.
+        citations: The quotes, best first, or the nearest ones if nothing is stated.
         reason: Why a question was refused or has failed.
     """
 

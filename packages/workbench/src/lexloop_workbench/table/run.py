@@ -1,4 +1,4 @@
-"""A table is filled: what is not done yet is asked, document by document, several at a time."""
+"""Filling a table: ask open questions, several documents at a time."""
 
 import hashlib
 import json
@@ -22,14 +22,14 @@ from lexloop_workbench.table.store import VERSION, Progress, TableStore
 Count = Callable[[int, int], None]
 """Called with the number of finished cells, and the total."""
 _BY_MODEL = 4
-"""Documents that are asked at a time if a model answers."""
+"""Number of documents asked at a time if a model answers."""
 _LEFT_OUT = ("deadline_s", "max_cost", "retention")
 """Settings that change no answer, and may be others in the next run."""
 REFUSED = "It is an order to the assistant, or on no subject of documents: nothing was asked."
 
 
 class Asker(Protocol):
-    """What asks single documents."""
+    """Asks single documents."""
 
     settings: Settings
 
@@ -44,7 +44,7 @@ class Asker(Protocol):
         ...
 
     def refuses(self, question: str) -> bool:
-        """Return whether no document is asked such a question."""
+        """Return whether a question is refused for all documents."""
         ...
 
     def of(self, document: str) -> "OfDocument":
@@ -53,7 +53,7 @@ class Asker(Protocol):
 
 
 class OfDocument(Protocol):
-    """What asks one document."""
+    """Asks one document."""
 
     def ask(self, question: Question) -> Cell:
         """Return the cell of a question."""
@@ -72,9 +72,9 @@ def fill(
     """Ask what a table lacks: new and changed documents, new questions, and failed cells.
 
     Args:
-        store: The table. Each cell is kept in it before the next one of its document is asked.
+        store: The table. Each cell is stored before the next one of its document is asked.
         asker: Answers the questions.
-        checklist: The questions from now on, or None for those of before.
+        checklist: The questions from now on, or None for the current ones.
         count: Called with the progress, from any thread.
         stop: Once set, nothing more is asked.
         workers: How many documents are asked at a time. None for one per processor, or four if a
@@ -92,54 +92,56 @@ def fill(
             store.ask_for(checklist)
         documents = asker.documents
         store.plan(documents, asker.titles)
-        left = _left(store, asker, documents)
+        open_questions = _left(store, asker, documents)
         total = len(documents) * len(store.info.checklist.questions)
-        told = _Told(count, total - sum(len(asked) for _, asked in left), total)
+        counter = _Told(
+            count, total - sum(len(questions) for _, questions in open_questions), total
+        )
         stop = stop or threading.Event()
         by_model = asker.settings.model.name is not None
         workers = workers or (_BY_MODEL if by_model else usable_processors())
 
         def ask_all(document: str, asked: Sequence[tuple[Question, str]]) -> None:
-            of: OfDocument | None = None
+            document_asker: OfDocument | None = None
             for question, key in asked:
                 give_way()
                 if stop.is_set():
                     return
                 try:
-                    of = of or asker.of(document)
-                    cell = of.ask(question)
+                    document_asker = document_asker or asker.of(document)
+                    cell = document_asker.ask(question)
                 except LexloopError as error:
                     cell = Cell(
                         document=document, question=question.id, state="failed", reason=str(error)
                     )
                 store.put(cell, key)
-                told.one_more()
+                counter.one_more()
 
-        _at_once(workers, ask_all, left, stop)
+        _at_once(workers, ask_all, open_questions, stop)
         return store.progress()
 
 
 def _at_once(
     workers: int,
     ask_all: Callable[[str, Sequence[tuple[Question, str]]], None],
-    left: Iterable[tuple[str, list[tuple[Question, str]]]],
+    open_questions: Iterable[tuple[str, list[tuple[Question, str]]]],
     stop: threading.Event,
 ) -> None:
     """Ask some documents at a time. The first error that is not a cell's ends all."""
-    waiting = iter(left)
+    waiting = iter(open_questions)
     with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-table") as pool:
 
         def begin(document: str, asked: list[tuple[Question, str]]) -> Future[None]:
             return pool.submit(copy_context().run, ask_all, document, asked)
 
-        doing = {begin(*one) for one in islice(waiting, workers)}
+        doing = {begin(*item) for item in islice(waiting, workers)}
         try:
             while doing:
                 done, doing = wait(doing, return_when=FIRST_COMPLETED)
-                for one in done:
-                    one.result()
+                for future in done:
+                    future.result()
                 if not stop.is_set():
-                    doing |= {begin(*one) for one in islice(waiting, len(done))}
+                    doing |= {begin(*item) for item in islice(waiting, len(done))}
         except BaseException:
             stop.set()
             raise
@@ -148,16 +150,16 @@ def _at_once(
 def _left(
     store: TableStore, asker: Asker, documents: dict[str, str]
 ) -> list[tuple[str, list[tuple[Question, str]]]]:
-    """Return what is to be asked of each document; questions that are refused are answered here."""
-    held, questions = store.keys(), store.info.checklist.questions
+    """Return the open questions of each document. Refused questions are answered here."""
+    keys, questions = store.keys(), store.info.checklist.questions
     shape = settings_key(asker.settings)
-    refused = {one.id for one in questions if asker.refuses(one.question)}
-    found = []
+    refused = {question.id for question in questions if asker.refuses(question.question)}
+    open_questions = []
     for document, fingerprint in documents.items():
-        asked = []
+        open_here = []
         for question in questions:
             key = key_of(fingerprint, question, shape)
-            if held.get((document, question.id)) == key:
+            if keys.get((document, question.id)) == key:
                 continue
             if question.id in refused:
                 cell = Cell(
@@ -165,16 +167,18 @@ def _left(
                 )
                 store.put(cell, key)
             else:
-                asked.append((question, key))
-        if asked:
-            found.append((document, asked))
-    return found
+                open_here.append((question, key))
+        if open_here:
+            open_questions.append((document, open_here))
+    return open_questions
 
 
 def settings_key(settings: Settings) -> str:
     """Return what tells settings apart that may answer otherwise."""
-    told = {name: one for name, one in settings.flat().items() if not name.startswith(_LEFT_OUT)}
-    return json.dumps({**told, "corpus": ""}, sort_keys=True, default=str)
+    values = {
+        name: value for name, value in settings.flat().items() if not name.startswith(_LEFT_OUT)
+    }
+    return json.dumps({**values, "corpus": ""}, sort_keys=True, default=str)
 
 
 def key_of(fingerprint: str, question: Question, settings: str) -> str:
@@ -190,7 +194,7 @@ def key_of(fingerprint: str, question: Question, settings: str) -> str:
 
 
 class _Told:
-    """Counts what is done, for whoever watches, some times a second."""
+    """Reports progress, a few times per second."""
 
     def __init__(self, count: Count, done: int, total: int) -> None:
         self._count, self._done, self._total = count, done, total

@@ -45,7 +45,7 @@ _LEAST_OF_MOST = 3
 
 
 class Correction(BaseModel):
-    """A person's correction of a cell. The machine's cell is kept, too.
+    """A person's correction of a cell. The machine's cell is kept as well.
 
     ``revision`` counts the corrections of the cell, from 1.
     """
@@ -88,7 +88,7 @@ class ShownRow(BaseModel):
 
 
 class Progress(BaseModel):
-    """How far a table is: how many of its cells are done, and in which states."""
+    """The progress of a table: how many of its cells are done, and in which states."""
 
     documents: int
     questions: int
@@ -99,7 +99,7 @@ class Progress(BaseModel):
 
 
 class TableInfo(BaseModel):
-    """What a table asks, and of what; ``title`` is its name for people.
+    """The questions of a table, its corpus, and its ``title``.
 
     On a server ``corpus`` is a collection as its ``owner`` sees it with the access ``tags``.
     """
@@ -155,10 +155,10 @@ class TableStore:
         owner: str = "",
         tags: Sequence[str] = (),
     ) -> TableInfo:
-        """Make the file, and return what it asks; see ``TableInfo``.
+        """Create the file, and return its info; see ``TableInfo``.
 
         Raises:
-            ConflictError: It is there.
+            ConflictError: The file exists.
         """
         info = TableInfo(
             id=self.file.stem,
@@ -181,14 +181,14 @@ class TableStore:
 
     @property
     def info(self) -> TableInfo:
-        """What the table asks."""
-        found = self._rows("SELECT value FROM about WHERE name = 'info'")
-        if not found:
-            raise DataError(f"{self.file} does not say what it asks.", "Make the table anew.")
+        """The questions and corpus of the table."""
+        rows = self._rows("SELECT value FROM about WHERE name = 'info'")
+        if not rows:
+            raise DataError(f"{self.file} does not say what it asks.", "Create the table again.")
         try:
-            return TableInfo.model_validate_json(found[0]["value"])
+            return TableInfo.model_validate_json(rows[0]["value"])
         except ValidationError as error:
-            raise DataError(f"{self.file} is damaged.", "Make the table anew.") from error
+            raise DataError(f"{self.file} is damaged.", "Create the table again.") from error
 
     @property
     def wanted(self) -> bool:
@@ -204,13 +204,13 @@ class TableStore:
                 database.execute("DELETE FROM about WHERE name = 'wanted'")
 
     def ask_for(self, checklist: Checklist) -> None:
-        """Ask other questions from now on; cells of those that stay are kept."""
+        """Replace the questions. Cells of questions that stay are kept."""
         info = self.info.model_copy(update={"checklist": checklist})
         with self._opened() as database, database:
             self._put(database, "info", info.model_dump_json())
 
     def plan(self, documents: Mapping[str, str], titles: Mapping[str, str]) -> None:
-        """Make these documents, each with its fingerprint, the rows, in their order.
+        """Set the rows to these documents, in order, each with its fingerprint.
 
         Cells of a document that is gone are deleted. People's corrections are kept, in case it
         comes back.
@@ -222,7 +222,9 @@ class TableStore:
             raise InputError(
                 f"{len(documents)} documents are more than {MOST_DOCUMENTS}.", "Split them."
             )
-        rows = [(n, at, titles.get(n, ""), documents[n]) for at, n in enumerate(documents)]
+        rows = [
+            (name, at, titles.get(name, ""), documents[name]) for at, name in enumerate(documents)
+        ]
         with self._opened() as database, database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("DELETE FROM documents")
@@ -248,8 +250,8 @@ class TableStore:
 
     def put(self, cell: Cell, key: str) -> None:
         """Keep a cell of a document that is still a row."""
-        said = value_of(cell)
-        values = (cell.state, cell.deviation, cell.probability, said, cell.model_dump_json())
+        value = value_of(cell)
+        values = (cell.state, cell.deviation, cell.probability, value, cell.model_dump_json())
         with self._opened() as database, database:
             database.execute(
                 "INSERT OR REPLACE INTO cells SELECT ?, ?, ?, ?, ?, ?, ?, ? "
@@ -259,10 +261,10 @@ class TableStore:
 
     def progress(self) -> Progress:
         """Return how far it is."""
-        questions = [one.id for one in self.info.checklist.questions]
+        questions = [question.id for question in self.info.checklist.questions]
         marks = ",".join("?" * len(questions))
         states = self._rows(
-            f"SELECT state, count(*) AS n FROM cells WHERE question IN ({marks}) GROUP BY state",  # noqa: S608 - question marks alone
+            f"SELECT state, count(*) AS n FROM cells WHERE question IN ({marks}) GROUP BY state",  # noqa: S608 - only question marks
             *questions,
         )
         counts = {row["state"]: int(row["n"]) for row in states}
@@ -292,7 +294,7 @@ class TableStore:
         note: str = "",
         deviation: Deviation | None = None,
     ) -> ShownCell:
-        """Keep a person's correction of a cell, and return the corrected cell.
+        """Store a person's correction of a cell, and return the corrected cell.
 
         Args:
             document: The document of the row.
@@ -310,10 +312,10 @@ class TableStore:
         """
         if document in self._withheld:
             raise _no_row(document)
-        asked, usual = self._question(question), self._usual().get(question)
+        column, usual = self._question(question), self._usual().get(question)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         if deviation is None:
-            deviation = asked.deviation(state != "not stated", answer)
+            deviation = column.deviation(state != "not stated", answer)
         with self._opened() as database, database:
             database.execute("BEGIN IMMEDIATE")
             if not database.execute(
@@ -329,15 +331,15 @@ class TableStore:
                     "This cell was not asked yet, so there is nothing to correct.",
                     "Run the table, and correct the cell once it is there.",
                 )
-            held = _last(database, document, question)
-            revision = held.revision if held else 0
+            last = _last(database, document, question)
+            revision = last.revision if last else 0
             if revision != expected:
-                who = f"{held.by} corrected it" if held else "it has no correction"
+                state_of_cell = f"{last.by} corrected it" if last else "it has no correction"
                 raise ConflictError(
-                    f"The cell is at revision {revision}, not {expected}: {who}.",
+                    f"The cell is at revision {revision}, not {expected}: {state_of_cell}.",
                     "Look at it again, then correct it.",
                 )
-            made = Correction(
+            correction = Correction(
                 state=state,
                 answer=answer,
                 note=note,
@@ -348,9 +350,9 @@ class TableStore:
             )
             database.execute(
                 "INSERT INTO corrections VALUES (?, ?, ?, ?, ?)",
-                (document, question, made.revision, now, made.model_dump_json()),
+                (document, question, correction.revision, now, correction.model_dump_json()),
             )
-        return _shown(cell, usual, made)
+        return _shown(cell, usual, correction)
 
     def history(self, document: str, question: str) -> list[Correction]:
         """Return the corrections of a cell, the oldest first; empty if its row is gone."""
@@ -396,8 +398,8 @@ class TableStore:
         questions = self.info.checklist.questions
         column = questions[0].id if question is None else self._question(question).id
         usual = self._usual()
-        kept: list[tuple[Any, sqlite3.Row]] = []
-        wanted = containing.casefold()
+        matching: list[tuple[Any, sqlite3.Row]] = []
+        needle = containing.casefold()
         conditions: dict[str, Any] = {
             "states": states,
             "deviations": deviations,
@@ -411,27 +413,27 @@ class TableStore:
             name = row["name"]
             if name in self._withheld:
                 continue
-            if wanted and wanted not in f"{name}\n{row['title']}".casefold():
+            if needle and needle not in f"{name}\n{row['title']}".casefold():
                 continue
-            of = [one.id for one in questions] if question is None else [column]
-            own = [(q, cells[name, q]) for q in of if (name, q) in cells]
+            ids = [other.id for other in questions] if question is None else [column]
+            own = [(id_, cells[name, id_]) for id_ in ids if (name, id_) in cells]
             if filtered and not _fits(own, usual, **conditions):
                 continue
             at = cells.get((name, column))
-            kept.append((_rank(sort, row["place"], at), row))
-        kept.sort(key=lambda one: one[0], reverse=sort.startswith("-"))
-        shown = [row for _, row in kept[offset : offset + limit]]
-        return Page(total=len(kept), rows=[*self._shown(shown, usual)])
+            matching.append((_rank(sort, row["place"], at), row))
+        matching.sort(key=lambda ranked: ranked[0], reverse=sort.startswith("-"))
+        shown = [row for _, row in matching[offset : offset + limit]]
+        return Page(total=len(matching), rows=[*self._shown(shown, usual)])
 
     def rows(self) -> Iterator[ShownRow]:
         """Yield all rows, in order."""
         usual = self._usual()
         at, step = -1, 200
-        while found := self._rows(
+        while rows := self._rows(
             "SELECT * FROM documents WHERE place > ? ORDER BY place LIMIT ?", at, step
         ):
-            at = found[-1]["place"]
-            yield from self._shown(found, usual)
+            at = rows[-1]["place"]
+            yield from self._shown(rows, usual)
 
     def row(self, document: str) -> ShownRow:
         """Return a row.
@@ -439,9 +441,9 @@ class TableStore:
         Raises:
             InputError: The document has no row.
         """
-        found = self._rows("SELECT * FROM documents WHERE name = ?", document)
-        for one in self._shown(found, self._usual()):
-            return one
+        rows = self._rows("SELECT * FROM documents WHERE name = ?", document)
+        for row in self._shown(rows, self._usual()):
+            return row
         raise _no_row(document)
 
     def named(self) -> list[str]:
@@ -453,22 +455,22 @@ class TableStore:
         return [row[0] for row in rows]
 
     def quotes_of(self, documents: Sequence[str]) -> list[str]:
-        """Return what the machine's cells of documents quote."""
-        found = []
+        """Return the quotes of the machine's cells of documents."""
+        quotes = []
         for name in documents:
             for row in self._rows("SELECT record FROM cells WHERE document = ?", name):
-                found += [one["quote"] for one in json.loads(row["record"])["citations"]]
-        return found
+                quotes += [citation["quote"] for citation in json.loads(row["record"])["citations"]]
+        return quotes
 
     def forget(self, documents: Sequence[str], mended: Mend = lambda one: one) -> int:
-        """Delete rows with all that was asked and said of them, and return how many cells.
+        """Delete rows with all their cells and corrections, and return the number of cells.
 
-        No byte of them stays in the file.
+        Every byte of them is removed from the file.
 
         Args:
-            documents: Their names.
-            mended: Makes of a correction of another row what may be kept of it; each that is
-                changed counts, too.
+            documents: The names of the documents.
+            mended: Returns what may be kept of a correction of another row. Changed corrections
+                count as cells.
         """
         marks = [(name,) for name in documents]
         gone = 0
@@ -524,23 +526,27 @@ class TableStore:
     # --- inside
 
     def _question(self, id: str) -> Question:
-        for one in self.info.checklist.questions:
-            if one.id == id:
-                return one
+        for question in self.info.checklist.questions:
+            if question.id == id:
+                return question
         raise InputError(f"The table has no question {id[:60]!r}.", "See its questions.")
 
     def _states(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Return what rows are filtered and sorted by, corrections laid over the machine's."""
-        found = {
+        states = {
             (row["document"], row["question"]): {**dict(row), "corrected": False}
             for row in self._rows(
                 "SELECT document, question, state, deviation, probability, said FROM cells"
             )
         }
-        for key, made in self._corrections().items():
-            held = found.setdefault(key, {"probability": None, "said": ""})
-            held |= {"state": made.state, "deviation": made.deviation, "corrected": True}
-        return found
+        for key, correction in self._corrections().items():
+            state_of_cell = states.setdefault(key, {"probability": None, "said": ""})
+            state_of_cell |= {
+                "state": correction.state,
+                "deviation": correction.deviation,
+                "corrected": True,
+            }
+        return states
 
     def _corrections(self) -> dict[tuple[str, str], Correction]:
         rows = self._rows("SELECT * FROM corrections ORDER BY revision")
@@ -550,9 +556,10 @@ class TableStore:
         }
 
     def _usual(self) -> dict[str, str]:
-        """Return what most cells of each question say, where most say the same.
+        """Return what most cells of each question say, if most say the same.
 
-        Only of three cells or more, by the quantities that they name, or by whether they are there.
+        Only questions with three cells or more count. Cells are compared by their quantities, or by
+        whether they state anything.
         """
         counts: dict[str, Counter[str]] = {}
         for row in self._rows(
@@ -560,15 +567,15 @@ class TableStore:
             "WHERE state IN ('stated', 'in part', 'not stated') GROUP BY question, said"
         ):
             counts.setdefault(row["question"], Counter())[row["said"]] += row["n"]
-        found: dict[str, str] = {}
-        for question, said in counts.items():
-            [(most, count)] = said.most_common(1)
-            if count >= _LEAST_OF_MOST and count >= _MOST * said.total():
-                found[question] = most
-        return found
+        usual: dict[str, str] = {}
+        for question, values in counts.items():
+            [(most, count)] = values.most_common(1)
+            if count >= _LEAST_OF_MOST and count >= _MOST * values.total():
+                usual[question] = most
+        return usual
 
     def _shown(self, rows: Sequence[sqlite3.Row], usual: Mapping[str, str]) -> Iterator[ShownRow]:
-        questions = [one.id for one in self.info.checklist.questions]
+        questions = [question.id for question in self.info.checklist.questions]
         for row in rows:
             name = row["name"]
             if name in self._withheld:
@@ -578,27 +585,27 @@ class TableStore:
                 "SELECT * FROM corrections WHERE document = ? ORDER BY revision", name
             )
             last = {
-                one["question"]: Correction.model_validate_json(one["record"])
-                for one in corrections
+                correction["question"]: Correction.model_validate_json(correction["record"])
+                for correction in corrections
             }
-            for held in self._rows("SELECT * FROM cells WHERE document = ?", name):
-                if (question := held["question"]) in cells:
-                    cells[question] = _shown(held, usual.get(question), last.get(question))
+            for stored in self._rows("SELECT * FROM cells WHERE document = ?", name):
+                if (question := stored["question"]) in cells:
+                    cells[question] = _shown(stored, usual.get(question), last.get(question))
             yield ShownRow(document=name, title=row["title"], cells=cells)
 
     def _put(self, database: sqlite3.Connection, name: str, value: str) -> None:
         database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
 
-    def _rows(self, sql: str, *given: object) -> list[sqlite3.Row]:
+    def _rows(self, sql: str, *values: object) -> list[sqlite3.Row]:
         with self._opened() as database:
-            return database.execute(sql, given).fetchall()
+            return database.execute(sql, values).fetchall()
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock, self._told():
             if self._database is None:
                 if not self.file.is_file():
-                    raise NotFoundError("There is no such table.", "List those there are.")
+                    raise NotFoundError("There is no such table.", "List the existing tables.")
                 self._database = _connected(self.file)
             yield self._database
 
@@ -609,27 +616,27 @@ class TableStore:
         except (OSError, sqlite3.Error) as error:
             raise DataError(
                 f"The table {self.file.name} cannot be kept: {error}.",
-                "Check the disk, or make the table anew.",
+                "Check the disk, or create the table again.",
             ) from error
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    """Open a table, or make the tables of a new file.
+    """Open a table, or create the schema of a new file.
 
-    Whoever reads writes nothing, so that tables on a full or read-only disk can be read.
+    Readers never write, so that tables on a full or read-only disk can be read.
     """
     database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         database.row_factory = sqlite3.Row
-        known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-        if known and marks != [*_MARKS.values()]:
+        if tables and marks != [*_MARKS.values()]:
             raise sqlite3.DatabaseError("another version of Lexloop made it")
         database.execute("PRAGMA secure_delete = ON")
         with suppress(sqlite3.OperationalError):  # earlier versions kept a log that readers write
             database.execute("PRAGMA journal_mode = DELETE").fetchone()
-        database.execute("PRAGMA synchronous = FULL")  # a correction outlasts a power cut, too
-        if known:
+        database.execute("PRAGMA synchronous = FULL")  # corrections survive a power cut
+        if tables:
             return database
         with database:
             database.execute("BEGIN IMMEDIATE")
@@ -652,10 +659,10 @@ def _mended(database: sqlite3.Connection, mended: Mend) -> int:
     """Change corrections, and return how many were."""
     count = 0
     for row in database.execute("SELECT rowid, record FROM corrections").fetchall():
-        held = Correction.model_validate_json(row["record"])
-        if (made := mended(held)) != held:
+        correction = Correction.model_validate_json(row["record"])
+        if (kept := mended(correction)) != correction:
             sql = "UPDATE corrections SET record = ? WHERE rowid = ?"
-            database.execute(sql, (made.model_dump_json(), row["rowid"]))
+            database.execute(sql, (kept.model_dump_json(), row["rowid"]))
             count += 1
     return count
 
@@ -670,7 +677,7 @@ def _last(database: sqlite3.Connection, document: str, question: str) -> Correct
 
 
 def _shown(row: sqlite3.Row, usual: str | None, correction: Correction | None) -> ShownCell:
-    """Return a stored cell as it is shown, with its last correction."""
+    """Return a stored cell in the form that is shown, with its last correction."""
     return ShownCell(
         **json.loads(row["record"]),
         correction=correction,
@@ -683,20 +690,20 @@ _UNITS: tuple[Unit, ...] = ("period", "sum", "share")
 
 
 def value_of(cell: Cell) -> str:
-    """Return what a cell says as far as cells can be compared: its quantities, or that it says."""
+    """Return the comparable value of a cell: its quantities, or whether it states anything."""
     if cell.state == "not stated":
         return "not stated"
     if cell.state not in ("stated", "in part") or not cell.citations:
         return ""
     quote = cell.citations[0]["quote"]
-    found = {unit: sorted({*measured(quote, unit)}) for unit in _UNITS}
-    return json.dumps({unit: values for unit, values in found.items() if values}) or "stated"
+    quantities = {unit: sorted({*measured(quote, unit)}) for unit in _UNITS}
+    return json.dumps({unit: values for unit, values in quantities.items() if values}) or "stated"
 
 
-def _disagreement(said: str, usual: str | None) -> str:
-    if usual is None or not said or said == usual:
+def _disagreement(value: str, usual: str | None) -> str:
+    if usual is None or not value or value == usual:
         return ""
-    if said == "not stated":
+    if value == "not stated":
         return "Most of the others state it."
     if usual == "not stated":
         return "Most of the others do not state it."
@@ -732,6 +739,6 @@ def _rank(sort: str, place: int, cell: Mapping[str, Any] | None) -> tuple[Any, .
     if kind == "state":
         return (_ORDER.index(cell["state"]) if cell else len(_ORDER), place)
     if kind == "probability":
-        said = None if cell is None else cell["probability"]
-        return (-1.0 if said is None else said, place)
+        probability = None if cell is None else cell["probability"]
+        return (-1.0 if probability is None else probability, place)
     return (place,)
