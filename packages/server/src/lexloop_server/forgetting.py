@@ -695,8 +695,9 @@ class Order:
         address, engines = self.target.corpus, engines_for(self.target.corpus)
         settings = _bare(engines.manifest_of(address).settings)
         with closing(engines.open_engine(address, self.embedder_of(settings))) as store:
-            known = store.catalogue.metadata
-            metadata = {name: known.get(name, UNKNOWN) for name in store.catalogue.names}
+            metadata = {
+                name: store.catalogue.metadata.get(name, UNKNOWN) for name in store.catalogue.names
+            }
             own = [name for name in metadata if self.target.is_of(address, name)]
             return Held(
                 documents=own,
