@@ -606,9 +606,12 @@ class _Question:
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
         """Return whether a document's word for a provision is the question's.
 
-        With ``bare`` one that has but a number may be called anything.
+        One with a number such as 2.1 may be called anything, and with ``bare`` one that has but a
+        number.
         """
         tree = self.tree(document)
+        if "." in tree.units[place].number and bare:
+            return True
         path = (place, *tree.above(place))
         root = next((p for p in path if tree.units[p].kind == "provision"), -1)
         if root < 0 or not pointer["word"]:

@@ -93,6 +93,7 @@ _WORDS = "|".join(
     for word in ("section", "clause", "regulation", "article", "rule")
     for form in (word, word.capitalize(), word.upper())
 )
+_DOTTED = re.compile(rf"\b(?P<word>{_WORDS})[sS]?\s+\d{{1,3}}\.\d")
 _NAMED = re.compile(
     rf"(?P<word>{_WORDS})[sS]?(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{{1,4}}\.\s))(?P<number>\d{{1,4}})"
 )
@@ -442,6 +443,7 @@ class Outline:
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
         own_word: The text's own word for its provisions, by its references.
+        dotted_word: That for what has a number such as 2.1; empty if it names none.
         indented: Whether the indent of a line tells what it lies in.
         anew: Whether provisions are numbered anew in each part.
         marked: Whether the format marks the headings.
@@ -454,6 +456,7 @@ class Outline:
     contents: Collection[int]
     numbered: bool
     own_word: str
+    dotted_word: str
     indented: bool
     anew: bool
     marked: bool
@@ -522,8 +525,16 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     above = sum(_headed(lines, n, spine) for n in spine)
     headed = 2 * above > len(spine)
     return Outline(
-        headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked, headed
+        *(headings, ranks, provisions, contents, numbered, own_word, _dotted_word(text), indented),
+        *(anew, marked, headed),
     )
+
+
+def _dotted_word(text: str) -> str:
+    """Return the word by which a text mostly names numbers such as 2.1; "" if it hardly does."""
+    counts = Counter(found["word"].lower() for found in _DOTTED.finditer(text[:_READ]))
+    word, times = counts.most_common(1)[0] if counts else ("", 0)
+    return word if times >= _FEWEST_MARKED else ""
 
 
 def _coded(

@@ -948,7 +948,7 @@ def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Op
         return _annex_point(annex, number)
     if "." in number:
         words = (e.style for e in stack if e.kind == "provision" and e.style in outline.ranks)
-        return _worded(next(words, outline.own_word), number)
+        return _worded(outline.dotted_word or next(words, outline.own_word), number)
     if number and kind == "provision":
         return _worded(outline.own_word if outline.numbered else "paragraph", number)
     above, style = (stack[-1].label, stack[-1].style) if stack else ("", "")

@@ -498,3 +498,14 @@ def test_a_list_that_two_sections_have_is_no_contents() -> None:
     points = "\n".join(f"{n}. Rule about {word}" for n, word in enumerate("abcde", 1))
     units = Document("d.txt", "d", f"§ 1 Rafts\n{points}\n\n§ 2 Boats\n{points}\n").tree.units
     assert not [unit for unit in units if unit.kind == "contents"]
+
+
+def test_a_number_with_a_point_is_called_by_the_word_of_the_text() -> None:
+    text = (
+        "ARTICLE 1 FEES\n1.1 Fees are due as Section 2.1 says.\n1.2 Section 1.1 is void in May.\n"
+        "ARTICLE 2 DAYS\n2.1 Mondays.\n2.2 Section 1.1 and Section 2.1 bind all.\n"
+    )
+    units = Document("d.txt", "d", text).tree.units
+    assert [u.label for u in units if u.number] == [
+        *("Article 1", "Section 1.1", "Section 1.2", "Article 2", "Section 2.1", "Section 2.2")
+    ]
