@@ -79,6 +79,7 @@ _G, _X = "nodes.generate", "nodes.generate.extractive"
 _E, _J, _C = "nodes.evaluate.evidence", "nodes.evaluate.judges", "nodes.evaluate.checks"
 _T, _V = "documents.text", "documents.text.quantities"
 _A, _F, _B = "nodes.apart", "nodes.elliptical", "documents.text.abbreviations"
+_O = "documents.structure.outline"
 GROUPS: dict[str, Mapping[str, Out]] = {
     "nothing": {},
     # what is asked
@@ -188,6 +189,12 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         "documents.chunks.limits:_ITSELF": never,
     },
     "footnotes": {f"{_G}.writing:notes_of": giving([])},
+    "what a statement carries on from": {
+        "nodes.reading:carried_from": giving([]),
+        f"{_G}.paragraphs:carried_from": giving([]),
+        f"{_X}:carried_from": giving([]),
+    },
+    "what limits only what it stands under": {"documents.chunks.limits:PROVISO": never},
     # reading documents
     "abbreviations": {f"{_B}:Abbreviations.ends_one": giving(False)},
     "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_OPEN": never},
@@ -204,6 +211,15 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what is no party": {f"{_T}.parties:_NO_PARTY": never},
     "words that open recitals": {"documents.structure.recitals:opens_recitals": giving(False)},
     "runs of recitals": {"documents.structure.recitals:run_of_recitals": giving(-1)},
+    "headings before a dash": {"documents.structure.markers:_DASHED": never},
+    "headings in the margin": {f"{_O}:LogicalLine.beside": giving(False)},
+    "headings in capitals": {f"{_O}:_capitals": giving({})},
+    "underlined headings": {f"{_O}:_underlined": giving(0)},
+    "sections of codes": {f"{_O}:_coded": giving({})},
+    "lists of links": {f"{_O}:_listed_again": giving(frozenset())},
+    "names broken over lines": {f"{_O}:_breaks_off_in_a_name": giving(False)},
+    "items inserted": {"documents.structure.markers:_inserted": giving(None)},
+    "numbers of inner lists": {"documents.reading.markdown:_is_levelled": giving(False)},
     "hyphens at line ends": {"documents.reading.hyphens:breaks": giving([])},
 }
 READING = frozenset([*GROUPS][[*GROUPS].index("abbreviations") :])
@@ -472,7 +488,7 @@ def _folders(sets: Sequence[str], data: Path | None, cases: Sequence[Path]) -> d
     named = [name for name in sets if name != "cases"]
     found = {name: ours.get(name) or (data or Path("data")) / name for name in named}
     if "cases" in sets:
-        found |= {f"cases of {path.resolve().parent.name}": path for path in cases}
+        found |= {f"cases of {'/'.join(path.resolve().parts[-2:])}": path for path in cases}
     for name in [name for name, folder in found.items() if not folder.is_dir()]:
         print(f"{name} left out: there is no {found.pop(name)}; give --data or set LEXLOOP_DATA.")
     return found

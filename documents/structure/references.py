@@ -24,7 +24,7 @@ _KEYS = {
     "slide": r"slides?",
     "exception": r"exceptions?",
     "paragraph": r"paragraphs?|paras?\.?|subsections?|sub-sections?|subdivisions?|indents?"
-    r"|absatz|abs\.|apartados?|alinéas?",
+    r"|absatz|abs\.|apartados?|alinéas?|comm[ai]",
     "point": r"points?|sub-?paragraphs?|sub-?points?|items?|letters?|sub-?clauses?",
 }
 _PARTS = frozenset(("chapter", "part", "title", "amendment"))
