@@ -679,7 +679,8 @@ class _Builder:
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""
-        about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
+        named = (e.number == number and e.kind == "provision" for e in self.stack if number)
+        about = next((i for i, is_about in enumerate(named, 1) if is_about), 0)
         self._close(about or min(self._depth_of(*_FLAT), self._depth_at(line)))
         label = f"{word.capitalize()} {number}" if number else self._label
         entry = OpenUnit("note", label, number=number, start=line.start, leads=line.leads)

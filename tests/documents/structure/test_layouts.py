@@ -509,3 +509,15 @@ def test_a_number_with_a_point_is_called_by_the_word_of_the_text() -> None:
     assert [u.label for u in units if u.number] == [
         *("Article 1", "Section 1.1", "Section 1.2", "Article 2", "Section 2.1", "Section 2.2")
     ]
+
+
+def test_a_note_ends_no_provision_whose_part_has_its_number() -> None:
+    text = (
+        "# Boats Act\n\n## Part 2—Licences\n\n##### 9  Applying\n\n(1)  Apply to the master.\n\n"
+        "Note 1:  You may send a friend.\n\nNote 2:  The master is at the quay.\n\n"
+        "(2)  Use the form.\n\n##### 10  Fees\n\n(1)  Licences are free.\n"
+    )
+    units = Document("d.txt", "d", text).tree.units
+    assert [u.label for u in units if u.kind == "paragraph"] == [
+        *("Section 9(1)", "Section 9(2)", "Section 10(1)")
+    ]
