@@ -1,7 +1,7 @@
 """The document first: which documents a question describes, and what it asks inside them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from pathlib import Path
 
@@ -158,7 +158,9 @@ def _words(text: str) -> str:
     return " ".join(COMPOUND_WORD.findall(folded(text).lower()))
 
 
-def unnamed(text: str, titles: Mapping[str, str]) -> str:
+def unnamed(
+    text: str, titles: Mapping[str, str], is_term: Callable[[str], bool] = lambda _: False
+) -> str:
     """Return a question without the name of the document that it is asked of.
 
     "Under the Harbour Act, who pays?" becomes "who pays?", and "Does the Harbour Act apply?" "Does
@@ -168,11 +170,13 @@ def unnamed(text: str, titles: Mapping[str, str]) -> str:
     Args:
         text: A question, or a part of one.
         titles: The documents' titles by their names.
+        is_term: Whether the documents use an abbreviation. It then stands for what they are about,
+            and not for a title: "How do I apply for an ABN?"
     """
     made, at, called = "", 0, frozenset(titles)
     for start, end, name in _mentions(text):
         named = {one for one, title in titles.items() if is_name(name, one, title)}
-        if not named:
+        if not named or (_ABBREVIATION.fullmatch(name) and is_term(name)):
             continue
         if not (called := called & named):
             return text
@@ -191,6 +195,9 @@ def unnamed(text: str, titles: Mapping[str, str]) -> str:
         made = before
     bare = made + text[at:]
     return bare if term_set(bare) - term_set(" ".join(KINDS)) else text
+
+
+_ABBREVIATION = re.compile(r"[A-Z]{2,8}")
 
 
 def _mentions(text: str) -> Iterator[tuple[int, int, str]]:

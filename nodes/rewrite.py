@@ -1,7 +1,7 @@
 """rewrite: a question that stands alone, up to Q sub-queries and up to K keywords."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, ParsedQuestion, Part, Plan, Turn
 from lexloop.documents.text.languages import mismatch
 from lexloop.documents.text.quantities import facts
-from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
+from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.apart import inside, told_apart
@@ -477,7 +477,9 @@ def _asked_inside(
     named = documents_named(parsed["text"], backend)
     parsed = {**parsed, "documents": called, "called": [*named], "absent": absent}
     parsed = _outside(parsed, outside)
-    return _without(before(parsed), parsed) if described else _unnamed(parsed, named)
+    if described:
+        return _without(before(parsed), parsed)
+    return _unnamed(parsed, named, lambda name: all(map(backend.knows, tokenize(name))))
 
 
 def _outside(parsed: ParsedQuestion, outside: Mapping[str, str]) -> ParsedQuestion:
@@ -504,21 +506,23 @@ def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:
     return {**parsed, "parts": parts, "inside": inside, "queries": queries, "pointing": pointing}
 
 
-def _unnamed(parsed: ParsedQuestion, titles: Mapping[str, str]) -> ParsedQuestion:
+def _unnamed(
+    parsed: ParsedQuestion, titles: Mapping[str, str], is_term: Callable[[str], bool]
+) -> ParsedQuestion:
     """Return what is asked and searched without the name of the document that it is asked of.
 
     A text speaks of itself as "this licence": its name stands in its title and its preamble, which
     a search for the name would find.
     """
-    bare = unnamed(parsed["inside"], titles)
+    bare = unnamed(parsed["inside"], titles, is_term)
     if bare == parsed["inside"]:
         return parsed
     texts = [part["text"] for part in parsed["parts"]]
     return {
         **parsed,
-        "parts": [part_of(unnamed(text, titles)) for text in texts],
+        "parts": [part_of(unnamed(text, titles, is_term)) for text in texts],
         "inside": bare,
-        "queries": distinct([unnamed(query, titles) for query in parsed["queries"]]),
+        "queries": distinct([unnamed(one, titles, is_term) for one in parsed["queries"]]),
     }
 
 

@@ -185,6 +185,12 @@ def test_a_question_leaves_the_name_of_its_document_outside(asked: str, inside: 
     assert unnamed(asked, _ACT) == (asked if inside is None else inside)
 
 
+def test_an_abbreviation_that_the_documents_use_is_what_is_asked_about() -> None:
+    asked = "How do I apply for a PHB?"
+    assert unnamed(asked, _ACT) != asked
+    assert unnamed(asked, _ACT, lambda name: name == "PHB") == asked
+
+
 def test_of_several_documents_one_alone_is_left_out() -> None:
     assert unnamed("May I moor under the FQC 2?", _ACTS) == "May I moor?"
     compared = "How do the FQC and the PHBA differ?"
