@@ -133,7 +133,7 @@ def _party(opening: str, start: int, end: int, role: str, until: int) -> Party |
     said = name["name"].rstrip(" ,")
     rest = _REST.match(lead, name.start("name") + len(said)) if role else None
     said += rest.group() if rest else ""
-    if re.search(r"\bagreement\b|^(?:and|whereas)$", said, re.IGNORECASE):
+    if re.search(r"\b(?:addendum|agreement|policy)\b|^(?:and|whereas)$", said, re.IGNORECASE):
         return None
     begin = start + name.start("name")
     return Party(" ".join(said.split()), role, begin, begin + len(said), (begin, until))

@@ -52,6 +52,11 @@ _KEPT = "\n\n1. Duty\nThe Keeper feeds the goats."
         ("between Ada Alder and Sam Sorrel", [("Ada Alder", ""), ("Sam Sorrel", "")]),
         ("The goats are kept in the Alder Valley.", []),
         ("Place: Alder\nSubject: Goats", []),
+        (
+            "MOORING ADDENDUM\n\nThis Mooring Addendum with its schedules (“MA”) is part of the "
+            "Mooring Policy, or of what else is between Gull Moorings LLC (“Gull”) and its customer.",
+            [("Gull Moorings LLC", "Gull")],
+        ),
     ],
 )
 def test_each_party_has_its_name_and_its_role(opening: str, found: list[tuple[str, str]]) -> None:
