@@ -54,7 +54,7 @@ _KEPT = "\n\n1. Duty\nThe Keeper feeds the goats."
         ("Place: Alder\nSubject: Goats", []),
         (
             "MOORING ADDENDUM\n\nThis Mooring Addendum with its schedules (“MA”) is part of the "
-            "Mooring Policy, or of what else is between Gull Moorings LLC (“Gull”) and its customer.",
+            "Mooring Policy, or of what is between Gull Moorings LLC (“Gull”) and its customer.",
             [("Gull Moorings LLC", "Gull")],
         ),
     ],
