@@ -237,11 +237,6 @@ def sample_folder() -> Path:
     return Path(str(resources.files("lexloop.data"))) / "ll144"
 
 
-def sample_gold() -> Path:
-    """Return the file of gold questions on the sample that comes with the package."""
-    return sample_folder().parent / "gold.jsonl"
-
-
 def shipped_indexes() -> Path:
     """Return the folder of the sample's index that comes with the package."""
     return Path(str(resources.files("lexloop.data"))) / "index"

@@ -23,13 +23,13 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_shipped
 from lexloop.store.address import FLOAT, VECTOR_KINDS
-from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
+from lexloop.store.opening import open_index, sample_folder, tools_for
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
 from lexloop_eval.case import read_cases
 from lexloop_workbench import search as exact_words
 
-QUESTIONS = [case.question for case in read_cases(sample_gold())]
+QUESTIONS = [case.question for case in read_cases(sample_folder().parent / "gold.jsonl")]
 TOP = 10
 ASKED = [
     *QUESTIONS[::11],
