@@ -17,7 +17,7 @@ from lexloop.graph.budget import Budget, Spending
 from lexloop.graph.streaming import showing
 from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
-from lexloop.nodes.context import Context
+from lexloop.nodes.context import Context, StandIns
 from lexloop.nodes.evaluate.node import unfinished
 
 _STAND_IN_S, _ENDING_S = 0.7, 0.9
@@ -142,8 +142,8 @@ class _StandIns:
 
     def __init__(self, context: Context, losses: _Losses, attempted: bool) -> None:
         self.context, self._losses, self._attempted = context, losses, attempted
-        if context.unembedded is not None and losses.why(_embedder(context)):
-            self.context = context.unembedded
+        if context.stand_ins.embedder is not None and losses.why(_embedder(context)):
+            self.context = context.stand_ins.embedder
 
     def heed(self, chat: ChatModel) -> None:
         """Raise if the model failed for good earlier in this question and has a stand-in.
@@ -151,7 +151,7 @@ class _StandIns:
         Raises:
             ModelError: It did.
         """
-        if self.context.fallback is not None and (reason := self._losses.why(chat.name)):
+        if self.context.stand_ins.chat is not None and (reason := self._losses.why(chat.name)):
             raise ModelError(reason, "The embedded implementation answers instead.")
 
     def take_over(self, error: ModelError) -> bool:
@@ -161,7 +161,7 @@ class _StandIns:
         implementation takes over even if the settings forbid a fallback.
         """
         context, malformed = self.context, isinstance(error, ModelReplyError)
-        spare = context.unembedded if error.embedder else context.fallback
+        spare = context.stand_ins.embedder if error.embedder else context.stand_ins.chat
         needed = malformed and not self._attempted
         if spare is None or not (needed or context.settings.model.fallback):
             return False
@@ -188,15 +188,15 @@ class _Run:
     """
 
     def __init__(self, name: str, before: State, context: Context) -> None:
-        self._name, self._before, self._snapshot = name, before, context.snapshot
+        self._name, self._before, self._snapshot = name, before, context.corpus.snapshot
         self._reasoning: list[Reasoning] = []
         settings, attempted = context.settings, bool(before.get("attempts"))
         self._losses = _Losses(name, before.get("degraded", []))
         self._stand_ins = _StandIns(context, self._losses, attempted)
         self._spending = Spending(Budget.of(settings), before.get("usage", summed()))
         # after the deadline, a stand-in may still answer a question without an answer
-        spared = settings.model.fallback and (context.fallback or context.unembedded)
-        grace_s, allowed_s = _STAND_IN_S * bool(spared and not attempted), settings.deadline_s
+        spared = settings.model.fallback and context.stand_ins != StandIns()
+        grace_s, allowed_s = _STAND_IN_S * (spared and not attempted), settings.deadline_s
         self._clock = _Clock(before.get("seconds_left", allowed_s), allowed_s, grace_s)
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
@@ -240,7 +240,7 @@ class _Run:
     def _ended(self, error: LexloopError) -> Update:
         """End the question with the best attempt so far; without one, raise the error."""
         judging = self._name == "evaluate"
-        end = partial(unfinished, self._before, self._stand_ins.context.text_of, error)
+        end = partial(unfinished, self._before, self._stand_ins.context.view, error)
         try:
             with within(replace(self._clock.deadline, grace_s=_ENDING_S)):
                 made = end(drafted=judging)

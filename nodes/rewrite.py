@@ -401,7 +401,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     of another language are no slips. On a retry the engineered question replaces the one asked, and
     its advice is followed.
     """
-    rewriter, wording = runtime.context.rewriter, runtime.context.wording
+    rewriter, view = runtime.context.rewriter, runtime.context.view
     advice = state.get("advice")
     if advice:
         question, history = advice["question"], []
@@ -411,17 +411,16 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         "read_as": state.get("read_as", []),
         "untranslated": state.get("untranslated", ""),
     }
-    if wording is not None and not advice:
+    if view is not None and not advice and runtime.context.settings.retrieval.rewriter != "none":
         question, history, told = await computed(
-            _worded, question, history, wording, rewriter.translates
+            _worded, question, history, view, rewriter.translates
         )
         update = {**update, **told}
     parsed = await rewriter.rewrite(question, history, state["plan"], advice)
-    backend = runtime.context.backend
-    titles = backend.titles if backend is not None else {}
+    titles = view.titles if view is not None else {}
     parsed["pointing"] = await computed(read_pointing, parsed["text"], titles)
-    if backend is not None:
-        parsed = await computed(_asked_inside, parsed, question, history, backend)
+    if view is not None:
+        parsed = await computed(_asked_inside, parsed, question, history, view)
     if advice:
         parsed["documents"] = state["meant"]["documents"]
     if history or advice:

@@ -1,7 +1,7 @@
 """Rewriting by rules and by a model, and follow-ups that are made to stand alone."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
@@ -13,10 +13,11 @@ from running import runtime
 from lexloop.core.errors import hearing
 from lexloop.core.running import waited
 from lexloop.core.state import State, Update
-from lexloop.core.types import ParsedQuestion, Plan, Reading, Turn
+from lexloop.core.types import Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.rewrite import ModelRewriter, NoRewriter, RuleRewriter, drift, resolved, rewrite
+from lexloop.store.protocol import Found
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
 
@@ -39,10 +40,22 @@ def test_each_thing_that_is_asked_is_a_query() -> None:
 
 
 class Wording:
-    """Knows one slip; keeps what it was given."""
+    """A view of no documents that knows one slip and keeps what it was given."""
+
+    documents: Sequence[str] = ()
+    titles: Mapping[str, str] = {}
 
     def __init__(self) -> None:
         self.given: list[str] = []
+
+    def __len__(self) -> int:
+        return 0
+
+    def search(self, queries: Sequence[str], limit: int) -> Found:
+        return [[] for _ in queries], [[] for _ in queries]
+
+    def search_lexical(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
+        return self.search(queries, limit)[0]
 
     def place_of(self, quote: str) -> tuple[str, str]:
         return ("", "")
@@ -68,7 +81,7 @@ class Translating(NoRewriter):
 def turn(asked: str, said: str, rewriter: NoRewriter, wording: Wording) -> Update:
     history: list[Turn] = [{"role": "user", "content": said}]
     state: State = {"asked": asked, "history": history, "plan": PLAN}
-    return waited(rewrite(state, runtime(rewriter=rewriter, wording=wording, backend=None)))
+    return waited(rewrite(state, runtime(rewriter=rewriter, view=wording)))
 
 
 @pytest.mark.parametrize("rewriter", [RuleRewriter(), Translating()])
