@@ -111,7 +111,7 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     keywords = state["parsed"]["keywords"][: plan["K"]]
     operative = [one for one in state["candidates"] if not one.get("supporting")]
     top = [candidate["id"] for candidate in operative[: max(_SOURCES, plan["k"])]]
-    relations, statements = related(view.graph(), keywords, top, plan["S"])
+    relations, statements = related(view.graph, keywords, top, plan["S"])
     found = chosen(statements, [candidate["id"] for candidate in state["candidates"]])
     return {
         "triplets": triplets_of(relations),

@@ -261,7 +261,7 @@ def left_out(view: View) -> list[Degradation]:
             "used": "the rest of it" if item.indexed else "nothing of it",
             "reason": item.reason,
         }
-        for item in view.unread()
+        for item in view.access.unread()
     ]
 
 

@@ -240,7 +240,7 @@ def _open(given: dict[str, Any]) -> "tuple[KnowledgeGraph, str]":
                 f"knowledge_graph {settings.retrieval.knowledge_graph}).",
                 "Leave these settings at their defaults.",
             )
-        return view.graph(), settings.corpus
+        return view.graph, settings.corpus
 
 
 def _draw(

@@ -46,7 +46,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
     elif not best["evaluation"]["passed"] and not context.generator.instructions:
-        languages = context.view.languages() if context.view is not None else []
+        languages = context.view.language.names if context.view is not None else []
         warning = f"{read_badly(languages)} {warning}".strip()
     return _final(state, attempts, best, warning)
 

@@ -20,6 +20,7 @@ from lexloop.core.types import (
     Passage,
     StructureLine,
 )
+from lexloop.documents.structure.place import at_of
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
@@ -96,7 +97,7 @@ class QuestionGuard(PromptGuard):
 
         A question all of whose telling words the documents have is on their subject.
         """
-        if "English" not in self._view.languages():
+        if "English" not in self._view.language.names:
             return False
         telling = [term for term in tokenize(standalone) if term not in _LIGHT]
         known = all(map(self._view.knows, telling))
@@ -263,17 +264,7 @@ def _placed(draft: Draft, view: View | None) -> Draft:
     """Return the draft, its sources with where they stand in files and how surely it was read."""
     if view is None:
         return draft
-
-    def placed(citation: Citation) -> Citation:
-        place = citation["document"], citation["start"], citation["end"]
-        if at := view.at(*place):
-            citation = {**citation, "at": at}
-        if span := view.in_file(*place):
-            citation = {**citation, "in_file": [*span]}
-        sure = view.read_from_picture(*place)
-        return citation if sure is None else {**citation, "read_from_picture": sure}
-
-    citations, near = [*map(placed, draft["citations"])], [*map(placed, draft["near"])]
+    citations, near = ([*map(view.located, draft[key])] for key in ("citations", "near"))
     return {**draft, "citations": citations, "near": near}
 
 
@@ -282,7 +273,7 @@ def _all_placed(passages: list[Passage], draft: Draft, view: View | None) -> lis
     if view is None:
         return passages
     found = _with_quoted(passages, draft, view)
-    places = (view.at(one["document"], one["start"], one["end"]) for one in found)
+    places = (at_of(view.document(p["document"]), p["start"], p["end"]) for p in found)
     return [{**one, "at": at} if at else one for one, at in zip(found, places, strict=True)]
 
 

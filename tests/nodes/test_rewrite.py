@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -44,9 +45,11 @@ class Wording:
 
     documents: Sequence[str] = ()
     titles: Mapping[str, str] = {}
+    names: Sequence[str] = ["English"]
 
     def __init__(self) -> None:
         self.given: list[str] = []
+        self.language = self
 
     def __len__(self) -> int:
         return 0
@@ -57,18 +60,12 @@ class Wording:
     def search_lexical(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         return self.search(queries, limit)[0]
 
-    def place_of(self, quote: str) -> tuple[str, str]:
-        return ("", "")
-
     def read(self, text: str) -> tuple[str, list[Reading]]:
         self.given.append(text)
         told: list[Reading] = [{"written": "birth", "read": "berth"}]
         return text.replace("birth", "berth"), told if "birth" in text else []
 
-    def languages(self) -> list[str]:
-        return ["English"]
-
-    def other_language(self, question: str) -> str:
+    def other(self, question: str) -> str:
         return "German" if "ist" in question else ""
 
 
@@ -174,10 +171,9 @@ ASKED_FIRST = user("I would like to know about bias audits")
 class English:
     """Documents in English, which know German by one word."""
 
-    def languages(self) -> list[str]:
-        return ["English"]
+    names: Sequence[str] = ["English"]
 
-    def other_language(self, question: str) -> str:
+    def other(self, question: str) -> str:
         return "German" if "Gebühr" in question else ""
 
 
@@ -190,7 +186,9 @@ def by_model(converse: Callable[..., Any]) -> Rewrite:
 
     def run(question: str, history: list[Turn] | None = None, plan: Plan = SMALL_PLAN) -> Any:
         def asks(chat: Any) -> Any:
-            rewriter = ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
+            rewriter = ModelRewriter(
+                chat, cast("Any", SimpleNamespace(language=English())), load_minilm().embed
+            )
             return rewriter.rewrite(question, history or [], plan, None)
 
         return converse(asks)

@@ -51,7 +51,7 @@ def text_of(document: str) -> str | None:
     return TEXT if document == "d1.txt" else None
 
 
-VIEW: Any = SimpleNamespace(text_of=text_of, languages=lambda: [])
+VIEW: Any = SimpleNamespace(text_of=text_of, language=SimpleNamespace(names=[]))
 
 
 def state(answer: str = f"{TEXT} [1]", **known: Any) -> State:

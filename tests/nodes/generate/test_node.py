@@ -12,6 +12,7 @@ from lexloop import prompts
 from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Candidate, Citation, Draft, StructureLine
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.node import (
@@ -56,9 +57,8 @@ def test_sources_go_on_after_all_markers_of_the_draft(
 BACKEND = SimpleNamespace(
     titles={},
     chunks=lambda names: [chunk(id=name) for name in names],
-    at=lambda *_: {},
-    in_file=lambda *_: None,
-    read_from_picture=lambda *_: None,
+    document=lambda name: Document(name, "", ""),
+    located=lambda citation: citation,
 )
 
 
