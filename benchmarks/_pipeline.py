@@ -56,7 +56,7 @@ def cut(name: str, text: str, starts: Sequence[int], tools: Tools) -> PreparedFi
 def candidates_for(question: str, view: View, settings: Settings) -> list[Candidate]:
     """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
     state = {"parsed": parse(question), "plan": _PLAN}
-    around = runtime(backend=view, settings=settings)
+    around = runtime(view=view, settings=settings)
     found: list[Candidate] = update_of(hybrid_retrieve, state, around)["candidates"]
     return found
 

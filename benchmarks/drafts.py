@@ -59,7 +59,7 @@ async def _judged(recorded: Path, gold: Path, corpus: str) -> list[Row]:
     asked = {case.id: case.question for case in cases}
     resources = Resources(defaults=Settings(corpus=corpus))
     graph = build_graph(resources)
-    view = resources(None).backend
+    view = resources(None).view
     assert view is not None
     judge, rows = EmbeddedJudge(view), []
     found = {name: (await graph.ainvoke({"question": q}))["passages"] for name, q in asked.items()}

@@ -114,7 +114,7 @@ def _each_ms(run: Callable[[str], object], runs: int) -> float:
 def _around_nothing() -> Callable[[], object]:
     """A run of the compiled graph whose nodes do next to nothing."""
     part = Trivial()
-    nothing = dict.fromkeys(("wording", "backend", "graph_source", "judge", "text_of"))
+    nothing = dict.fromkeys(("view", "judge"))
     parts = ("classifier", "rewriter", "reranker", "generator", "guard", "engineer")
     context = Context(settings=Settings(), **nothing, **dict.fromkeys(parts, part))
     graph = build_graph(lambda *_: context)

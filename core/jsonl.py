@@ -1,6 +1,5 @@
-"""Files of lines, JSON or CSV: read whole, each line checked before anything is done."""
+"""Files of lines of JSON: read whole, each line checked before anything is done."""
 
-import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -55,31 +54,6 @@ def refuse(path: Path, wrong: Sequence[str], hint: str) -> None:
         raise InputError(f"{path} is malformed: {named}.", hint)
 
 
-def read_csv(path: Path, shape: type[Line]) -> list[Line]:
-    """Return the rows of a UTF-8 CSV file with a header line; further columns are left alone.
-
-    Raises:
-        InputError: The file cannot be read, or a row is malformed, which the message names by line
-            and field.
-    """
-    names = ", ".join(shape.model_fields)
-    hint = f"Give a UTF-8 CSV file with the columns {names}."
-    rows_read: list[Line] = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            for row in reader:
-                given = {name: text for name, text in row.items() if name and text is not None}
-                try:
-                    rows_read.append(shape.model_validate(given))
-                except ValidationError as error:
-                    what = f"line {reader.line_num}, {problems(error)[0]}"
-                    raise InputError(f"{path}, {what}.", hint) from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read: {error}.", hint) from error
-    return rows_read
-
-
 def _lines(path: Path) -> list[str]:
     hint = "Give a UTF-8 file with one JSON object a line."
     try:
@@ -96,15 +70,6 @@ def problems(error: ValidationError) -> list[str]:
         f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
         for item in error.errors()
     ]
-
-
-def write_rows(path: Path, rows: Iterable[BaseModel]) -> None:
-    """Replace a file by these records, one JSON object a line.
-
-    Raises:
-        InputError: It cannot be written.
-    """
-    write_checked(path, as_lines(rows))
 
 
 def as_lines(rows: Iterable[BaseModel]) -> str:

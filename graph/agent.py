@@ -308,8 +308,8 @@ def _routed(state: AgentState, contexts: Mapping[str, Context]) -> AgentUpdate:
 
 
 def _text_in(contexts: Mapping[str, Context], collection: str, document: str) -> str | None:
-    text_of = contexts[collection].text_of
-    return None if text_of is None else text_of(document)
+    view = contexts[collection].view
+    return None if view is None else view.text_of(document)
 
 
 def _lost(error: LexloopError) -> Degradation:

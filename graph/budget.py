@@ -1,11 +1,15 @@
-"""What a model may cost: its prices, and the limit that a question or an index has."""
+"""What a model may cost: its prices, the limit that a question or an index has, what it spent."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Self
 
 from lexloop.core.errors import BudgetError
 from lexloop.core.settings import Settings, no_price
 from lexloop.core.settings_groups import Price
+from lexloop.core.state import summed
 from lexloop.core.types import Usage
 from lexloop.models.request import ChatRequest
 
@@ -96,3 +100,65 @@ def expected_usage(request: ChatRequest) -> Usage:
     """Estimate the cost of a call that is under way."""
     tokens_in, tokens_out = expected_tokens(request)
     return {"model_calls": 0, "tokens_in": tokens_in, "tokens_out": tokens_out, "seconds": 0.0}
+
+
+@dataclass(frozen=True)
+class _Purse:
+    """What a whole question has spent on models, and the calls that are under way.
+
+    Within an agent's node its collections spend from the same one, some at once.
+    """
+
+    spent: Usage
+    underway: list[ChatRequest] = field(default_factory=list)
+
+    @property
+    def expected(self) -> Usage:
+        """What is spent once the calls under way are done."""
+        return summed(self.spent, *map(expected_usage, self.underway))
+
+
+_purse: ContextVar[_Purse | None] = ContextVar("purse", default=None)
+
+
+class Spending:
+    """What one node spends on models, as a part of what its question may spend.
+
+    Args:
+        budget: The prices and the limit.
+        before: What earlier nodes of the question spent.
+    """
+
+    def __init__(self, budget: Budget, before: Usage) -> None:
+        self._budget, self._spent = budget, summed()
+        self._purse = _purse.get() or _Purse(summed(before))
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Let all nodes that run inside spend from the same purse."""
+        token = _purse.set(self._purse)
+        try:
+            yield
+        finally:
+            _purse.reset(token)
+
+    @contextmanager
+    def on(self, request: ChatRequest) -> Iterator[Usage]:
+        """Give a request's call a usage to fill, which counts even if the call fails.
+
+        Raises:
+            BudgetError: The call would go beyond the limit.
+        """
+        self._budget.check(self._purse.expected, request)
+        call = summed()
+        self._purse.underway.append(request)
+        try:
+            yield call
+        finally:
+            self._purse.underway.remove(request)
+            for spent in (self._spent, self._purse.spent):
+                spent.update(summed(spent, call))
+
+    def added_to(self, usage: Usage) -> Usage:
+        """Return a usage with what the node spent, priced if the prices are known."""
+        return self._budget.priced(summed(usage, self._spent))

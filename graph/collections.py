@@ -272,7 +272,7 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
 
 def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
     """Return what the asker sees of each collection that is searched."""
-    views = {name: context.backend for name, context in contexts.items()}
+    views = {name: context.view for name, context in contexts.items()}
     return {name: view for name, view in views.items() if isinstance(view, View)}
 
 

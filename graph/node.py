@@ -1,159 +1,24 @@
-"""The runner of the nodes: deadline, usage, fallback, and what is shown of an answer meanwhile."""
+"""The runner of the nodes: a deadline, a budget, stand-ins for what fails, and an account."""
 
-import re
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from langchain_core.callbacks import BaseCallbackManager, CallbackManager, CallbackManagerForLLMRun
-from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import Runtime, get_runtime
 
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError, hearing
 from lexloop.core.running import Deadline, computed, current_deadline, waited, within
 from lexloop.core.state import State, Update, summed
-from lexloop.core.types import Degradation, Reasoning, Usage
-from lexloop.graph.budget import Budget, expected_usage
-from lexloop.models.chat import ChatModel, Token, asking, passes_on
+from lexloop.core.types import Degradation, Reasoning
+from lexloop.graph.budget import Budget, Spending
+from lexloop.graph.streaming import showing
+from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
-from lexloop.nodes.context import Context
+from lexloop.nodes.context import Context, StandIns
 from lexloop.nodes.evaluate.node import unfinished
-from lexloop.nodes.generate.node import recites
-
-Writer = Callable[[Any], None]
-_SENTENCE_ENDS = ".!?\n"
-_AFTER_SENTENCE = re.compile(f"(?<=[{_SENTENCE_ENDS}])")
-_CONTEXT_CHARS = 400
-"""Characters said before that a sentence is checked with; more than a run of words takes."""
-
-
-@contextmanager
-def _showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
-    """Stream what a model writes to whoever runs the graph, if the request asks for that.
-
-    Args:
-        node: The name of the node.
-        request: The request to the model.
-    """
-    if not request.stream:
-        yield None
-        return
-    spoken = StreamedMessage(request.purpose, get_config())
-    shown = TokenStream(node, request, get_stream_writer(), spoken)
-    try:
-        yield shown
-    except ModelError as error:
-        shown.finish(error)
-        raise
-    # not if the run is cancelled: the held-back text is not fully checked
-    shown.finish()
-
-
-class TokenStream:
-    """The tokens passed on sentence by sentence, until the model recites its instructions.
-
-    The answer as a whole is checked when it is finished; by then its beginning has been shown,
-    so each sentence is checked before.
-
-    Args:
-        node: Which node speaks.
-        request: What the model was asked; its instructions must not come back.
-        write: LangGraph's stream writer: is given ``{"node", "token", "restart"}``.
-        spoken: Is given the same, for those who stream messages or events.
-    """
-
-    def __init__(
-        self, node: str, request: ChatRequest, write: Writer, spoken: "StreamedMessage"
-    ) -> None:
-        self._node, self._write, self._spoken = node, write, spoken
-        self._instructions = request.instructions or request.system
-        self._held, self._said, self._restart, self._silenced = "", "", False, False
-
-    def __call__(self, token: Token) -> None:
-        """Take the next token."""
-        if token.restart:
-            self._held, self._said, self._restart, self._silenced = "", "", True, False
-        self._held += token.text
-        if self._silenced or not any(end in token.text for end in _SENTENCE_ENDS):
-            return
-        self._show(max(self._held.rfind(end) for end in _SENTENCE_ENDS) + 1)
-
-    def finish(self, error: Exception | None = None) -> None:
-        """Show the rest of a complete answer, or end the stream after an error."""
-        if self._held and not self._silenced and error is None:
-            self._show(len(self._held))
-        self._spoken.end(error)
-
-    def _show(self, cut: int) -> None:
-        ready, self._held = self._held[:cut], self._held[cut:]
-        clean = ""
-        for sentence in _AFTER_SENTENCE.split(ready):
-            before = (self._said + clean)[-_CONTEXT_CHARS:]
-            if recites(sentence, self._instructions, before):
-                self._silenced = True
-                break
-            clean += sentence
-        if not clean:
-            return
-        self._said += clean
-        self._write({"node": self._node, "token": clean, "restart": self._restart})
-        self._spoken.say(clean, self._restart)
-        self._restart = False
-
-
-class StreamedMessage:
-    """The shown text as the run of a chat model, for callers who stream messages or events.
-
-    They do not see the model's own run (``lexloop.models.chat``). A message that starts over gets a
-    new id.
-
-    Args:
-        name: The name of the run.
-        config: The config of the node's run.
-    """
-
-    def __init__(self, name: str, config: RunnableConfig) -> None:
-        around = config.get("callbacks")
-        manager = around if isinstance(around, BaseCallbackManager) else CallbackManager([])
-        self._manager = CallbackManager(
-            [handler for handler in manager.handlers if passes_on(handler)],
-            parent_run_id=manager.parent_run_id,
-            tags=manager.tags,
-            metadata=manager.metadata,
-        )
-        self._name = name
-        self._run: CallbackManagerForLLMRun | None = None
-        self._text = ""
-
-    def say(self, text: str, restart: bool) -> None:
-        """Send the next piece. ``restart`` discards the pieces sent before."""
-        if restart:
-            self.end()
-        if self._run is None:
-            (self._run,) = self._manager.on_chat_model_start({}, [[]], name=self._name)
-            self._text = ""
-        self._text += text
-        piece = AIMessageChunk(content=text, id=f"run-{self._run.run_id}")
-        self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=piece))
-
-    def end(self, error: Exception | None = None) -> None:
-        """End the message, with an error if one cut it short. Does nothing if none began."""
-        run, self._run = self._run, None
-        if run is None:
-            return
-        if error is not None:
-            run.on_llm_error(error)
-            return
-        whole = AIMessage(content=self._text, id=f"run-{run.run_id}")
-        run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=whole)]]))
-
 
 _STAND_IN_S, _ENDING_S = 0.7, 0.9
 """Seconds after the deadline in which what stands in for a model may still answer, and in which the
@@ -215,41 +80,106 @@ def node_of(function: Function, resolve: Resolve, first: bool = False) -> Node:
     return Node(updated, function.__name__)
 
 
-@dataclass(frozen=True)
-class _Purse:
-    """What a whole question has spent on models, and the calls that are under way.
+class _Clock:
+    """The time that a question has left.
 
-    Within an agent's node its collections spend from the same one, some at once.
+    It runs only while nodes run, and starts when the documents are open: the first question may
+    have to index them, and a resumed thread opens them again. The state carries what is left.
+
+    Args:
+        left_s: The remaining seconds.
+        allowed_s: The question's total seconds, for messages.
+        grace_s: Seconds after the deadline in which a stand-in may still answer.
     """
 
-    spent: Usage
-    underway: list[ChatRequest] = field(default_factory=list)
+    def __init__(self, left_s: float, allowed_s: float, grace_s: float) -> None:
+        self._began, self._left_s = time.monotonic(), left_s
+        if (around := current_deadline()) is not None:  # the deadline of an agent that asks
+            self._left_s = min(left_s, around.at - self._began)
+        self.deadline = Deadline(self._began + self._left_s, allowed_s, grace_s)
 
-    @property
-    def expected(self) -> Usage:
-        """What is spent once the calls under way are done."""
-        return summed(self.spent, *map(expected_usage, self.underway))
+    def read(self) -> tuple[float, float]:
+        """Return the seconds that the node took so far, and those that the question has left."""
+        spent_s = time.monotonic() - self._began
+        return spent_s, self._left_s - spent_s
 
 
-_purse: ContextVar[_Purse | None] = ContextVar("purse", default=None)
+class _Losses:
+    """What a question had to do without, in earlier nodes and in this one.
+
+    Args:
+        node: The name of this node.
+        before: What earlier nodes lost.
+    """
+
+    def __init__(self, node: str, before: list[Degradation]) -> None:
+        self._node, self.before = node, before
+        self.new: list[Degradation] = []
+
+    def add(self, wanted: str, used: str, reason: str) -> None:
+        """Note that something wanted failed for a reason, and what was used instead."""
+        self.new.append({"node": self._node, "wanted": wanted, "used": used, "reason": reason})
+
+    def add_once(self, wanted: str, used: str, reason: str) -> None:
+        """Note it unless it was lost before."""
+        if self.why(wanted) is None:
+            self.add(wanted, used, reason)
+
+    def why(self, wanted: str) -> str | None:
+        """Return the reason why something wanted was lost, or None if it was not."""
+        known = reversed([*self.before, *self.new])
+        return next((loss["reason"] for loss in known if loss["wanted"] == wanted), None)
 
 
-@contextmanager
-def _spending(purse: _Purse) -> Iterator[None]:
-    """Set what every node inside counts its calls of models in."""
-    token = _purse.set(purse)
-    try:
-        yield
-    finally:
-        _purse.reset(token)
+class _StandIns:
+    """The context that the node works with: the settings' own, until something in it fails.
+
+    Args:
+        context: What the settings choose.
+        losses: What the question lost. An embedder lost in an earlier node is not tried again.
+        attempted: Whether the question has an answer already, if not a good one.
+    """
+
+    def __init__(self, context: Context, losses: _Losses, attempted: bool) -> None:
+        self.context, self._losses, self._attempted = context, losses, attempted
+        if context.stand_ins.embedder is not None and losses.why(_embedder(context)):
+            self.context = context.stand_ins.embedder
+
+    def heed(self, chat: ChatModel) -> None:
+        """Raise if the model failed for good earlier in this question and has a stand-in.
+
+        Raises:
+            ModelError: It did.
+        """
+        if self.context.stand_ins.chat is not None and (reason := self._losses.why(chat.name)):
+            raise ModelError(reason, "The embedded implementation answers instead.")
+
+    def take_over(self, error: ModelError) -> bool:
+        """Replace what failed by its stand-in, and return whether there is one.
+
+        If a model's reply is malformed and no attempt could be the answer yet, the embedded
+        implementation takes over even if the settings forbid a fallback.
+        """
+        context, malformed = self.context, isinstance(error, ModelReplyError)
+        spare = context.stand_ins.embedder if error.embedder else context.stand_ins.chat
+        needed = malformed and not self._attempted
+        if spare is None or not (needed or context.settings.model.fallback):
+            return False
+        if error.embedder:
+            wanted, used = _embedder(context), "embedded, and the search by words alone"
+        else:
+            # a malformed reply is this node's bad luck; the next one may ask the model again
+            wanted, used = (
+                context.chat.name if context.chat and not malformed else "a usable reply",
+                "embedded",
+            )
+        self._losses.add(wanted, used, error.what)
+        self.context = spare
+        return True
 
 
 class _Run:
-    """One run of one node. It keeps the deadline.
-
-    A question's time runs only while its nodes run, and starts when its documents are open: the
-    first question may have to index them, and a resumed thread opens them again. The state carries
-    the remaining seconds.
+    """One run of one node, within the question's time and budget.
 
     Args:
         name: The node's name.
@@ -258,131 +188,82 @@ class _Run:
     """
 
     def __init__(self, name: str, before: State, context: Context) -> None:
-        self._name, self._before, self._context = name, before, context
-        self._meter, self._snapshot = summed(), context.snapshot
-        self._purse = _purse.get() or _Purse(summed(*filter(None, [before.get("usage")])))
-        self._budget = Budget.of(context.settings)
-        self._degraded: list[Degradation] = []
+        self._name, self._before, self._snapshot = name, before, context.corpus.snapshot
         self._reasoning: list[Reasoning] = []
-        self._began = time.monotonic()
-        allowed_s = context.settings.deadline_s
-        self._left_s = before.get("seconds_left", allowed_s)
-        if (around := current_deadline()) is not None:  # the deadline of an agent that asks
-            self._left_s = min(self._left_s, around.at - self._began)
-        # after the deadline, a fallback may still answer a question without an answer
-        stands_in = context.settings.model.fallback and (context.fallback or context.unembedded)
-        grace_s = _STAND_IN_S if stands_in and not before.get("attempts") else 0.0
-        self._deadline = Deadline(self._began + self._left_s, allowed_s, grace_s)
-        if context.unembedded is not None and self._lost(_embedder(context)):
-            self._context = context.unembedded
+        settings, attempted = context.settings, bool(before.get("attempts"))
+        self._losses = _Losses(name, before.get("degraded", []))
+        self._stand_ins = _StandIns(context, self._losses, attempted)
+        self._spending = Spending(Budget.of(settings), before.get("usage", summed()))
+        # after the deadline, a stand-in may still answer a question without an answer
+        spared = settings.model.fallback and context.stand_ins != StandIns()
+        grace_s, allowed_s = _STAND_IN_S * (spared and not attempted), settings.deadline_s
+        self._clock = _Clock(before.get("seconds_left", allowed_s), allowed_s, grace_s)
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
         """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
-        with asking(self._ask), _spending(self._purse), hearing() as losses:
+        deadline = self._clock.deadline
+        with asking(self._ask), self._spending.shared(), hearing() as losses:
             while True:
                 try:
-                    with within(self._deadline):
-                        self._deadline.check(f"before {self._name}")
-                        made = await work(self._context)
+                    with within(deadline):
+                        deadline.check(f"before {self._name}")
+                        made = await work(self._stand_ins.context)
                     break
                 except LexloopError as error:
-                    if not self._stood_in(error):
+                    if (
+                        deadline.over
+                        or not isinstance(error, ModelError)
+                        or not self._stand_ins.take_over(error)
+                    ):
                         made = await computed(self._ended, error)
                         break
         for loss in losses:
-            self._degrade_once(*loss)
+            self._losses.add_once(*loss)
         return {**made, **self._account(made)}
 
     async def _ask(self, chat: ChatModel, request: ChatRequest) -> ChatReply:
-        """Have the model answer, unless it failed for good earlier in this question."""
-        if self._context.fallback is not None and (reason := self._lost(chat.name)):
-            raise ModelError(reason, "The embedded implementation answers instead.")
-        self._budget.check(self._purse.expected, request)
-        call = summed()
-        self._purse.underway.append(request)
-        try:
-            with _showing(self._name, request) as shown:
-                reply = await chat.acomplete(
-                    request, deadline=self._deadline.at, meter=call, on_token=shown
-                )
-        finally:
-            self._purse.underway.remove(request)
-            for spent in (self._meter, self._purse.spent):
-                spent.update(summed(spent, call))
+        """Have the model answer, and note what it cost, thought and left out."""
+        self._stand_ins.heed(chat)
+        with self._spending.on(request) as meter, showing(self._name, request) as shown:
+            reply = await chat.acomplete(
+                request, deadline=self._clock.deadline.at, meter=meter, on_token=shown
+            )
         if reply.reasoning:
             attempt = len(self._before.get("attempts", [])) + 1
             self._reasoning.append(
                 {"attempt": attempt, "node": self._name, "text": reply.reasoning}
             )
         for wanted, why in chat.left_out:
-            self._degrade_once(wanted, "the provider's own", why)
+            self._losses.add_once(wanted, "the provider's own", why)
         return reply
-
-    def _stood_in(self, error: LexloopError) -> bool:
-        """Switch to a fallback for what failed, and return whether there is one.
-
-        If a model's reply is malformed and no attempt could be the answer yet, the embedded
-        implementation takes over even if the settings forbid a fallback.
-        """
-        if not isinstance(error, ModelError) or self._deadline.over:
-            return False
-        context, malformed = self._context, isinstance(error, ModelReplyError)
-        spare = context.unembedded if error.embedder else context.fallback
-        needed = malformed and not self._before.get("attempts")
-        if spare is None or not (needed or context.settings.model.fallback):
-            return False
-        if error.embedder:
-            wanted, used = _embedder(context), "embedded, and the search by words alone"
-        else:
-            # a malformed reply is this node's bad luck; the next one may ask the model again
-            lasting = None if malformed else context.chat
-            wanted, used = lasting.name if lasting else "a usable reply", "embedded"
-        self._degrade(wanted, used, error.what)
-        self._context = spare
-        return True
 
     def _ended(self, error: LexloopError) -> Update:
         """End the question with the best attempt so far; without one, raise the error."""
-        judging, ending = self._name == "evaluate", replace(self._deadline, grace_s=_ENDING_S)
-        end = partial(unfinished, self._before, self._context.text_of, error)
+        judging = self._name == "evaluate"
+        end = partial(unfinished, self._before, self._stand_ins.context.view, error)
         try:
-            with within(ending):
+            with within(replace(self._clock.deadline, grace_s=_ENDING_S)):
                 made = end(drafted=judging)
         except DeadlineExceeded:  # a draft that cannot be verified in time does not count
             made = end(drafted=False)
         if made is None:
             raise error
         wanted = "a verdict" if judging else "another attempt"
-        self._degrade(wanted, "the best attempt so far", error.what)
+        self._losses.add(wanted, "the best attempt so far", error.what)
         return made
-
-    def _degrade(self, wanted: str, used: str, reason: str) -> None:
-        self._degraded.append(
-            {"node": self._name, "wanted": wanted, "used": used, "reason": reason}
-        )
-
-    def _degrade_once(self, wanted: str, used: str, reason: str) -> None:
-        if self._lost(wanted) is None:
-            self._degrade(wanted, used, reason)
-
-    def _lost(self, wanted: str) -> str | None:
-        """Return the reason why something wanted was lost earlier in this question, if it was."""
-        known = [*self._before.get("degraded", []), *self._degraded]
-        return next((loss["reason"] for loss in reversed(known) if loss["wanted"] == wanted), None)
 
     def _account(self, made: Update) -> Update:
         """Return what the question cost so far, what it lost, and what is left of its time."""
-        spent_s = time.monotonic() - self._began
+        spent_s, left_s = self._clock.read()
         so_far = made.get("usage") or self._before["usage"]
         account: Update = {
-            "usage": self._budget.priced(summed(so_far, {**self._meter, "seconds": spent_s})),
-            "seconds_left": self._left_s - spent_s,
+            "usage": self._spending.added_to({**so_far, "seconds": so_far["seconds"] + spent_s}),
+            "seconds_left": left_s,
         }
         if self._before.get("snapshot") != self._snapshot:
             account["snapshot"] = self._snapshot
-        if self._degraded:
-            before = made.get("degraded", self._before.get("degraded", []))
-            account["degraded"] = [*before, *self._degraded]
+        if self._losses.new:
+            account["degraded"] = [*made.get("degraded", self._losses.before), *self._losses.new]
         if self._reasoning:
             account["reasoning"] = [*self._before.get("reasoning", []), *self._reasoning]
         return account

@@ -35,12 +35,14 @@ from lexloop.models.minilm import load_shipped
 from lexloop.nodes.context import (
     ComplexityClassifier,
     Context,
+    Corpus,
     Generator,
     Guard,
     Judge,
     PromptEngineer,
     Reranker,
     Rewriter,
+    StandIns,
 )
 from lexloop.store.address import is_address
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
@@ -213,7 +215,7 @@ class Resources:
             collection = self._alone(settings, collection)
         unread = left_out(collection.seen_by(Filters.of(settings)))
         made = _build_with_fallbacks(settings, collection, chat)
-        return replace(made, snapshot=snapshot, degraded=[*missing, *troubles], unread=unread)
+        return replace(made, corpus=Corpus(snapshot, [*missing, *troubles], unread))
 
     def _alone(self, settings: Settings, collection: Collection) -> Collection:
         """Return a collection of the passage that the settings name, and of nothing else."""
@@ -275,15 +277,14 @@ def _build_with_fallbacks(
     The settings say whether they stand in for what fails; a reply of no use is always done over.
     """
     made = build_context(settings, collection, chat)
-    fallback = unembedded = None
+    by_rules = by_words = None
     if chat is not None and settings.retrieval.source != "none":
-        fallback = _build_with_fallbacks(embedded_only(settings), collection, None)
+        by_rules = _build_with_fallbacks(embedded_only(settings), collection, None)
     if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())
-        unembedded = _build_with_fallbacks(
-            settings, collection.embedded_by(spare, words_only=True), chat
-        )
-    return replace(made, fallback=fallback, unembedded=unembedded)
+        unembedded = collection.embedded_by(spare, words_only=True)
+        by_words = _build_with_fallbacks(settings, unembedded, chat)
+    return replace(made, stand_ins=StandIns(by_rules, by_words))
 
 
 def settings_of(context: Any, defaults: Settings) -> Settings:
@@ -355,19 +356,15 @@ def build_context(settings: Settings, collection: Collection, chat: ChatModel | 
     view = collection.seen_by(Filters.of(settings))
     if retrieval.lexical == "okapi" and not alone:
         view = view.by_okapi()
-    walked = not alone and retrieval.knowledge_graph != "none"
     return Context(
         settings=settings,
+        view=None if alone else view,
         classifier=_classifier(*_parts(settings.plan.classifier)),
         rewriter=_rewriter(settings, view, chat),
-        wording=view if _rewrites(settings) else None,
-        backend=None if alone else view,
-        graph_source=view if walked else None,
         reranker=_reranker(settings, view),
         generator=_generator(settings, view, chat),
         guard=_guard(settings, collection, view, chat),
         judge=_judge(settings, view, chat),
-        text_of=None if alone else view.text_of,
         engineer=_engineer(settings, chat),
         chat=chat,
     )

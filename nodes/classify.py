@@ -287,7 +287,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
         SettingsError: The thread was answered for somebody who may see more.
     """
     context = runtime.context
-    settings = context.settings
+    settings, corpus = context.settings, context.corpus
     turn = open_turn(state, settings.access.tags, settings.max_question_chars)
     probabilities = context.classifier.probabilities(turn["asked"], settings.plan.count)
     complexity = chosen_class(probabilities, settings.plan.min_class_probability)
@@ -296,9 +296,9 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
         "complexity": complexity,
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
-        "degraded": [*context.degraded, *([] if turn["history"] else context.unread)],
+        "degraded": [*corpus.degraded, *([] if turn["history"] else corpus.unread)],
     }
-    names = context.backend.documents if context.backend else ()
+    names = context.view.documents if context.view else ()
     if not names or not (reply := small_talk(turn["asked"], "documents", names)):
         return opened
     ended: State = {**opened, "parsed": parse(turn["asked"]), **replied(reply)}

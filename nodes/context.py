@@ -1,6 +1,6 @@
 """The context of the nodes: all that can be exchanged, and the types that it returns."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -22,9 +22,6 @@ from lexloop.core.types import (
 )
 from lexloop.models.chat import ChatModel
 from lexloop.store.view import View
-
-TextOf = Callable[[str], str | None]
-"""From the name of a document to its text; None where an asker may not see it."""
 
 
 class ComplexityClassifier(Protocol):
@@ -168,27 +165,61 @@ class PromptEngineer(Protocol):
 
 
 @dataclass(frozen=True)
+class Corpus:
+    """The state of the documents that a run reads.
+
+    Args:
+        snapshot: Identifies this state of the corpus.
+        degraded: What was lost when it was opened.
+        unread: What of it could not be read. A conversation is told once.
+    """
+
+    snapshot: str = ""
+    degraded: Sequence[Degradation] = ()
+    unread: Sequence[Degradation] = ()
+
+
+@dataclass(frozen=True)
+class StandIns:
+    """The contexts that take over from one in which a model fails.
+
+    Args:
+        chat: Takes over if the chat model fails, or None if nothing does.
+        embedder: Takes over if the embedder fails, or None if nothing does.
+    """
+
+    chat: "Context | None" = None
+    embedder: "Context | None" = None
+
+
+@dataclass(frozen=True)
 class Context:
     """The context of a run, as its settings choose it; a node reads it off its runtime.
 
-    A field is None where the settings leave it out.
+    Args:
+        settings: They choose all the rest.
+        view: The documents that the asker may see, or None if the model answers alone.
+        classifier: Used by ``classify``.
+        rewriter: Used by ``rewrite``.
+        reranker: Used by ``rerank``.
+        generator: Used by ``generate``.
+        guard: Used by ``generate``.
+        judge: Used by ``evaluate``, or None if the settings name no evaluator.
+        engineer: Used by ``evaluate`` and ``engineer_prompt``.
+        chat: The model that some of these ask, or None if all are embedded.
+        corpus: The state of the documents.
+        stand_ins: The contexts that take over if something fails.
     """
 
     settings: Settings
+    view: View | None
     classifier: ComplexityClassifier
     rewriter: Rewriter
-    wording: View | None
-    backend: View | None
-    graph_source: View | None
     reranker: Reranker
     generator: Generator
     guard: Guard
     judge: Judge | None
-    text_of: TextOf | None
     engineer: PromptEngineer
     chat: ChatModel | None = None
-    fallback: "Context | None" = None  # stands in for a chat model
-    unembedded: "Context | None" = None  # stands in for a failing embedder
-    degraded: list[Degradation] = field(default_factory=list)
-    unread: list[Degradation] = field(default_factory=list)  # told once in a conversation
-    snapshot: str = ""  # tells the state of the corpus from an earlier or a later one
+    corpus: Corpus = Corpus()
+    stand_ins: StandIns = StandIns()

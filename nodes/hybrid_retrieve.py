@@ -54,7 +54,7 @@ class SearchResults:
 
     @classmethod
     def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
-        """Make the results of what a backend returns for the same queries."""
+        """Make the results of what a view returns for the same queries."""
         every = [hit for hits in (*lexical, *vector) for hit in hits]
         return cls(
             lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
@@ -288,61 +288,59 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
 
     What the question points to by its number comes first, in the order of the text.
     """
-    backend, settings = runtime.context.backend, runtime.context.settings
-    if backend is None:
+    view, settings = runtime.context.view, runtime.context.settings
+    if view is None:
         return {"candidates": [], "pointed": None}
     parsed = state["parsed"]
-    backend = backend.within(parsed["documents"])
+    view = view.within(parsed["documents"])
     limit = max(settings.retrieval.candidates, state["plan"]["k"])
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     if strategy == "broaden":
         limit *= _BROADER
-    found = _found(backend, parsed, settings, limit)
+    found = _found(view, parsed, settings, limit)
     hosts: Scores = {}
     if isinstance(settings.fusion, Linear) and settings.fusion.host_boost:
         scores = settings.fusion.host_scores
-        metadata = backend.metadata(set(found.documents.values()))
+        metadata = view.metadata(set(found.documents.values()))
         hosts = {name: host_score(of, scores) for name, of in metadata.items()}
-    pointed = _pointed(parsed, backend)
-    best = _best(backend, found, fuse(found, settings.fusion, hosts), hosts, limit)
+    pointed = _pointed(parsed, view)
+    best = _best(view, found, fuse(found, settings.fusion, hosts), hosts, limit)
     terms = [part["term"] for part in parsed["parts"] if part["term"]]
     if strategy == "whole":
-        best = _followed(backend, provisions_around(state["passages"], backend), best)
-    best = _first(backend, backend.defining(terms), DEFINING, best)
-    best = _first(backend, _chunks_of(pointed, best), POINTED, best)
+        best = _followed(view, provisions_around(state["passages"], view), best)
+    best = _first(view, view.defining(terms), DEFINING, best)
+    best = _first(view, _chunks_of(pointed, best), POINTED, best)
     return {"candidates": best, "pointed": pointed}
 
 
-def _pointed(parsed: ParsedQuestion, backend: View) -> Pointed:
+def _pointed(parsed: ParsedQuestion, view: View) -> Pointed:
     """Return what a question asks for by name or number: parties, rows of tables, provisions."""
-    told = parties_asked(parsed, backend) or rows_asked(parsed, backend)
-    pointed = told or point(parsed["pointing"], backend)
+    told = parties_asked(parsed, view) or rows_asked(parsed, view)
+    pointed = told or point(parsed["pointing"], view)
     if pointed["units"] or pointed["told"]:
         return pointed
-    others, names = other_sections(parsed["text"], backend)
+    others, names = other_sections(parsed["text"], view)
     return {**pointed, "others": others, "names": names} if others else pointed
 
 
-def _found(
-    backend: View, question: ParsedQuestion, settings: Settings, limit: int
-) -> SearchResults:
+def _found(view: View, question: ParsedQuestion, settings: Settings, limit: int) -> SearchResults:
     """Search for each query by the signals that the fusion reads."""
     queries = list(dict.fromkeys([question["inside"], *question["queries"]]))
-    found = SearchResults.of(*backend.search(queries, limit * _DEPTH))
+    found = SearchResults.of(*view.search(queries, limit * _DEPTH))
     if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []
     for query, lexical, vector in zip(queries, found.lexical, found.vector, strict=True):
         ids = [*dict.fromkeys([*vector, *lexical])]
-        close = backend.closeness(query, ids)
+        close = view.closeness(query, ids)
         if close is not None:
             late.append(dict(zip(ids, close.mean(axis=0).tolist(), strict=True)))
     return replace(found, late=late)
 
 
 def _best(
-    backend: View, found: SearchResults, fused: Scores, hosts: Scores, limit: int
+    view: View, found: SearchResults, fused: Scores, hosts: Scores, limit: int
 ) -> list[Candidate]:
     """Return the ``limit`` best operative chunks, then the best of those that support them.
 
@@ -353,7 +351,7 @@ def _best(
     apart = [name for name in order if name in found.supporting][: ceil(limit * _SUPPORT)]
     order = [name for name in order if name not in found.supporting][:limit] + apart
     candidates: list[Candidate] = []
-    for chunk in backend.chunks(order):
+    for chunk in view.chunks(order):
         signals = found.signals(chunk["id"])
         if chunk["document"] in hosts:
             signals["host"] = hosts[chunk["document"]]
@@ -372,7 +370,7 @@ def _chunks_of(pointed: Pointed, found: list[Candidate]) -> list[str]:
 
 
 def _first(
-    backend: View, chunk_ids: list[str], signal: str, found: list[Candidate]
+    view: View, chunk_ids: list[str], signal: str, found: list[Candidate]
 ) -> list[Candidate]:
     """Put the candidates that the question itself leads to before the others."""
     if not chunk_ids:
@@ -381,18 +379,18 @@ def _first(
     known = {candidate["id"]: candidate["signals"] for candidate in found}
     first: list[Candidate] = [
         {**chunk, "score": top, "signals": {**known.get(chunk["id"], {}), signal: 1.0}}
-        for chunk in backend.chunks(chunk_ids)
+        for chunk in view.chunks(chunk_ids)
     ]
     return [*first, *(c for c in found if c["id"] not in set(chunk_ids))]
 
 
-def _followed(backend: View, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
+def _followed(view: View, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
     """Put the candidates that the passages before lead to behind the others; mark all of these."""
     wanted, known = set(chunk_ids), {candidate["id"] for candidate in found}
     last = min((candidate["score"] for candidate in found), default=0.0)
     behind: list[Candidate] = [
         {**chunk, "score": last, "signals": {}}
-        for chunk in backend.chunks([name for name in chunk_ids if name not in known])
+        for chunk in view.chunks([name for name in chunk_ids if name not in known])
     ]
     return [
         {**one, "signals": {**one["signals"], FOLLOWED: 1.0}} if one["id"] in wanted else one
@@ -405,16 +403,16 @@ def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
     return candidate["document"] == unit["document"] and not beside
 
 
-def provisions_around(passages: Sequence[Passage], backend: View) -> list[str]:
+def provisions_around(passages: Sequence[Passage], view: View) -> list[str]:
     """Return the ids of the chunks of the provisions around passages, those of the best first."""
-    units = (unit for passage in passages if (unit := _provision(passage, backend)))
-    found = dict.fromkeys(name for unit in units for name in backend.chunks_over(unit))
+    units = (unit for passage in passages if (unit := _provision(passage, view)))
+    found = dict.fromkeys(name for unit in units for name in view.chunks_over(unit))
     return list(islice(found, MOST_POINTED))
 
 
-def _provision(passage: Passage, backend: View) -> PointedUnit | None:
+def _provision(passage: Passage, view: View) -> PointedUnit | None:
     document = passage["document"]
-    tree = backend.tree_of(document)
+    tree = view.tree_of(document)
     place = tree.at(passage["start"]) if tree else -1
     if tree is None or place < 0:
         return None

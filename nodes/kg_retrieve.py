@@ -105,16 +105,16 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     what they refer to, what refers to them or excepts from them, and the definitions of their
     terms. With K or S of 0, or without a graph, it brings up nothing.
     """
-    source, plan = runtime.context.graph_source, state["plan"]
-    if source is None or plan["K"] < 1 or plan["S"] < 1:
+    view, plan, settings = runtime.context.view, state["plan"], runtime.context.settings.retrieval
+    if view is None or settings.knowledge_graph == "none" or plan["K"] < 1 or plan["S"] < 1:
         return {"triplets": [], "graph_candidates": [], "handed_on": {}}
     keywords = state["parsed"]["keywords"][: plan["K"]]
     operative = [one for one in state["candidates"] if not one.get("supporting")]
     top = [candidate["id"] for candidate in operative[: max(_SOURCES, plan["k"])]]
-    relations, statements = related(source.graph(), keywords, top, plan["S"])
+    relations, statements = related(view.graph, keywords, top, plan["S"])
     found = chosen(statements, [candidate["id"] for candidate in state["candidates"]])
     return {
         "triplets": triplets_of(relations),
-        "graph_candidates": _candidates_of(found, source.chunks),
+        "graph_candidates": _candidates_of(found, view.chunks),
         "handed_on": {one.chunk_id: one.by for one in found if one.by},
     }

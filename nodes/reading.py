@@ -1,7 +1,7 @@
 """What the reader makes of statements: each is read with its document's title and its headings."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +11,10 @@ from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.reader import Readings, load_reader
 from lexloop.nodes.question import without_context
-from lexloop.nodes.relevance import Sources
+from lexloop.store.view import View
 
 SHORTLIST = 8
 """How many statements are read, the best by a quicker measure."""
-
-
-class TitledSources(Sources, Protocol):
-    """Documents whose titles and languages are known as well."""
-
-    @property
-    def titles(self) -> Mapping[str, str]:
-        """The documents' titles by their names."""
-        ...
-
-    def text_of(self, document: str) -> str | None:
-        """Return the text of a document; None where there is none to see."""
-        ...
-
-    def languages(self) -> list[str]:
-        """Return the languages that the documents are written in; none where unknown."""
-        ...
 
 
 class Stated(NamedTuple):
@@ -43,7 +26,7 @@ class Stated(NamedTuple):
 
 
 def reads(
-    question: str, stated: Sequence[Stated], scores: NDArray[np.float32], sources: TitledSources
+    question: str, stated: Sequence[Stated], scores: NDArray[np.float32], sources: View
 ) -> Readings:
     """Return how well statements answer a question.
 
@@ -56,7 +39,7 @@ def reads(
         scores: What each is worth by a quicker measure, shape (len(stated),).
         sources: Has titles and headings.
     """
-    languages = sources.languages()
+    languages = sources.language.names
     if not stated or (languages and "English" not in languages):
         return Readings(*np.zeros((2, len(stated)), dtype=np.float32))
     best = np.argsort(-scores, kind="stable")[:SHORTLIST]
@@ -69,7 +52,7 @@ def reads(
     return every
 
 
-def _in_place(stated: Stated, sources: TitledSources) -> str:
+def _in_place(stated: Stated, sources: View) -> str:
     """Return a statement behind its document's title, its headings and what it carries on from."""
     headings, carried = [sources.titles.get(stated.document, "")], list[Statement]()
     tree, text = sources.tree_of(stated.document), sources.text_of(stated.document)

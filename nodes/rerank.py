@@ -25,8 +25,9 @@ from lexloop.core.types import (
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
-from lexloop.nodes.reading import Stated, TitledSources, reads
+from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, query_of, relevance
+from lexloop.store.view import View
 
 _SUPPORT_OF = 5
 _CALLED = 0.2
@@ -214,7 +215,7 @@ _SEARCHED = {"lexical", "dense"}
 class FeatureReranker:
     """A reranker by cosine, coverage and definitions of the statements, and by MaxSim."""
 
-    def __init__(self, sources: TitledSources) -> None:
+    def __init__(self, sources: View) -> None:
         self._sources = sources
 
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:

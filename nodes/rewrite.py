@@ -11,9 +11,11 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.errors import tell_loss
+from lexloop.core.folding import folded, narrowed
 from lexloop.core.running import computed, computing
 from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, ParsedQuestion, Part, Plan, Turn
+from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import mismatch
 from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
@@ -373,10 +375,10 @@ class ModelRewriter:
         """
         if advice:  # in the documents' language, and to be searched by its own queries first
             return await RuleRewriter(self._embed).rewrite(question, history, plan, advice)
-        foreign = await computed(self._documents.other_language, question)
+        foreign = await computed(self._documents.language.other, question)
         if not (history or plan["Q"] or plan["K"] or foreign):
             return parse(question)
-        languages = await computed(self._documents.languages)
+        languages = await computed(lambda: self._documents.language.names)
         system, user = rewrite_prompt(question, history, languages, plan["Q"], plan["K"])
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
@@ -401,7 +403,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     of another language are no slips. On a retry the engineered question replaces the one asked, and
     its advice is followed.
     """
-    rewriter, wording = runtime.context.rewriter, runtime.context.wording
+    rewriter, view = runtime.context.rewriter, runtime.context.view
     advice = state.get("advice")
     if advice:
         question, history = advice["question"], []
@@ -411,17 +413,16 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         "read_as": state.get("read_as", []),
         "untranslated": state.get("untranslated", ""),
     }
-    if wording is not None and not advice:
+    if view is not None and not advice and runtime.context.settings.retrieval.rewriter != "none":
         question, history, told = await computed(
-            _worded, question, history, wording, rewriter.translates
+            _worded, question, history, view, rewriter.translates
         )
         update = {**update, **told}
     parsed = await rewriter.rewrite(question, history, state["plan"], advice)
-    backend = runtime.context.backend
-    titles = backend.titles if backend is not None else {}
+    titles = view.titles if view is not None else {}
     parsed["pointing"] = await computed(read_pointing, parsed["text"], titles)
-    if backend is not None:
-        parsed = await computed(_asked_inside, parsed, question, history, backend)
+    if view is not None:
+        parsed = await computed(_asked_inside, parsed, question, history, view)
     if advice:
         parsed["documents"] = state["meant"]["documents"]
     if history or advice:
@@ -527,30 +528,45 @@ def _unnamed(
 
 
 def _worded(
-    question: str, history: list[Turn], wording: View, translates: bool
+    question: str, history: list[Turn], view: View, translates: bool
 ) -> tuple[str, list[Turn], Update]:
     """Return question and history in words that the documents have, and what is to be told."""
     told: Update = {}
-    language = wording.other_language(question)
-    if not language:
-        question, told["read_as"] = wording.read(question)
+    other = view.language.other(question)
+    if not other:
+        question, told["read_as"] = view.language.read(question)
     elif not translates:
-        told["untranslated"] = mismatch(language, wording.languages())
-    return question, _read(history, wording), told
+        told["untranslated"] = mismatch(other, view.language.names)
+    return question, _read(history, view), told
 
 
-def _read(history: list[Turn], wording: View) -> list[Turn]:
+def _read(history: list[Turn], view: View) -> list[Turn]:
     """Read slips in the user's turns, and the place that the last quoting answer is from."""
     quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
     turns: list[Turn] = []
     for turn in history:
         said = turn["content"][:_TURN_CHARS]
         if turn["role"] == "user":
-            read = said if wording.other_language(said) else wording.read(said)[0]
+            read = said if view.language.other(said) else view.language.read(said)[0]
             turns.append({"role": "user", "content": read})
         elif quoting and turn is quoting[-1]:
-            about, at = wording.place_of(MARKER.split(said, maxsplit=1)[0].strip())
+            about, at = place_of(view, MARKER.split(said, maxsplit=1)[0].strip())
             turns.append({**turn, "about": about, "at": at})
         else:
             turns.append(turn)
     return turns
+
+
+def place_of(view: View, quote: str) -> tuple[str, str]:
+    """Return heading and label of the provision that a quote is from; "" where it has none."""
+    hits = view.search_lexical([quote], 1)[0]
+    for chunk in view.chunks([hit.chunk_id for hit in hits]):
+        tree = view.tree_of(chunk["document"]) or Tree()
+        within = max(0, narrowed(chunk["text"]).find(folded(quote)))
+        # a chunk may begin with a title that stands before its provision
+        for place in map(tree.at, (chunk["start"] + within, chunk["end"] - 1)):
+            above = (place, *tree.above(place)) if place >= 0 else ()
+            for unit in (tree.units[p] for p in above):
+                if unit.kind == "provision":
+                    return unit.heading, unit.label
+    return "", ""

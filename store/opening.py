@@ -237,11 +237,6 @@ def sample_folder() -> Path:
     return Path(str(resources.files("lexloop.data"))) / "ll144"
 
 
-def sample_gold() -> Path:
-    """Return the file of gold questions on the sample that comes with the package."""
-    return sample_folder().parent / "gold.jsonl"
-
-
 def shipped_indexes() -> Path:
     """Return the folder of the sample's index that comes with the package."""
     return Path(str(resources.files("lexloop.data"))) / "index"
@@ -266,7 +261,7 @@ def left_out(view: View) -> list[Degradation]:
             "used": "the rest of it" if item.indexed else "nothing of it",
             "reason": item.reason,
         }
-        for item in view.unread()
+        for item in view.access.unread()
     ]
 
 

@@ -1,7 +1,8 @@
 """What an index is to whoever searches and reads it, wherever it lies: one ``Store``.
 
-Who asks is no store's business: a ``View`` says within which documents, and names to a store only
-documents and chunks that its asker may see.
+A store is searched, gives chunks and gives documents; each of these is a protocol of its own. It
+does not know who asks: a ``View`` says within which documents, and names to a store only documents
+and chunks that its asker may see.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,14 +116,25 @@ class Statistics(NamedTuple):
     frequencies: list[int]
 
 
-class Store(Protocol):
-    """One generation of an index, open for reading.
+class VectorSearch(Protocol):
+    """How a store finds vectors."""
 
-    Every implementation keeps to this:
+    @property
+    def kind(self) -> str:
+        """The kind of search: flat is exact, the others are approximate."""
+        ...
+
+    @property
+    def recall(self) -> float:
+        """The share of the ten best windows that it finds."""
+        ...
+
+
+class Searched(Protocol):
+    """What is found and counted in an index.
 
     - ``within`` holds before anything is cut, counted or ranked: a list has the best ``limit`` of
-      the documents in it. Whoever filters what came back instead returns too little.
-    - A document or a chunk that is named is there, or a KeyError is raised.
+      the documents in it. Filtering afterwards would return too little.
     - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1], as built-in
       floats. A list is best first and has every chunk once, by its best window; equal scores may
       come in any order, those that would straddle the cut in the same order every time.
@@ -130,28 +142,13 @@ class Store(Protocol):
     """
 
     @property
-    def manifest(self) -> Manifest:
-        """What made the index, of what, and its counts."""
+    def dense(self) -> VectorSearch:
+        """How vectors are found."""
         ...
 
     @property
-    def catalogue(self) -> Catalogue:
-        """What is known of every document."""
-        ...
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder that made the vectors."""
-        ...
-
-    @property
-    def dense_kind(self) -> str:
-        """The kind of vector search: flat is exact, the others are approximate."""
-        ...
-
-    @property
-    def recall(self) -> float:
-        """The share of the ten best windows that vector search finds."""
+    def graph(self) -> KnowledgeGraph:
+        """The knowledge graph of all documents."""
         ...
 
     def search(
@@ -183,24 +180,12 @@ class Store(Protocol):
         """
         ...
 
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return the chunks with these ids, in the order asked for."""
-        ...
+    def statistics(self, terms: Sequence[str], within: Within) -> Statistics:
+        """Return how many chunks there are, and how many have each term.
 
-    def statements(self, chunk_id: str) -> list[Statement]:
-        """Return the statements of a chunk."""
-        ...
-
-    def windows(self, chunk_id: str) -> Vectors:
-        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
-        ...
-
-    def document(self, name: str) -> Document:
-        """Return a document as it was loaded, its tree included; some are cached."""
-        ...
-
-    def texts_of(self, names: Sequence[str]) -> Iterator[str]:
-        """Yield the whole texts of documents, in the order asked for, read in batches."""
+        A term is a stem, as ``tokenize`` gives it. They are asked for again and again, so they are
+        cached where they are not at hand.
+        """
         ...
 
     def having(self, word: str, within: Within) -> list[str]:
@@ -211,16 +196,40 @@ class Store(Protocol):
         """
         ...
 
-    def starts(self, name: str) -> NDArray[np.int32]:
-        """Return where a document's chunks begin, ascending, shape (chunks,)."""
-        ...
 
-    def made_of(self, name: str) -> PreparedDocument:
-        """Return a document with all that was made of it."""
+class Chunks(Protocol):
+    """The chunks of an index. A chunk that is named is there, or a KeyError is raised."""
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return the chunks with these ids, in the order asked for."""
         ...
 
     def every_chunk(self, step: int, within: Within) -> Iterator[Chunk]:
         """Yield every ``step``-th chunk in order."""
+        ...
+
+    def statements(self, chunk_id: str) -> list[Statement]:
+        """Return the statements of a chunk."""
+        ...
+
+    def windows(self, chunk_id: str) -> Vectors:
+        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
+        ...
+
+
+class Documents(Protocol):
+    """The documents of an index. One that is named is there, or a KeyError is raised."""
+
+    def document(self, name: str) -> Document:
+        """Return a document as it was loaded, its tree included; some are cached."""
+        ...
+
+    def texts_of(self, names: Sequence[str]) -> Iterator[str]:
+        """Yield the whole texts of documents, in the order asked for, read in batches."""
+        ...
+
+    def starts(self, name: str) -> NDArray[np.int32]:
+        """Return where a document's chunks begin, ascending, shape (chunks,)."""
         ...
 
     def provisions(self, keys: Sequence[str], within: Within) -> list[tuple[str, int]]:
@@ -231,16 +240,27 @@ class Store(Protocol):
         """Yield document and place of each unit that defines a term, in order."""
         ...
 
-    def statistics(self, terms: Sequence[str], within: Within) -> Statistics:
-        """Return how many chunks there are, and how many have each term.
 
-        A term is a stem, as ``tokenize`` gives it. They are asked for again and again, so they are
-        cached where they are not at hand.
-        """
+class Store(Searched, Chunks, Documents, Protocol):
+    """One generation of an index, open for reading."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """What made the index, of what, and its counts."""
         ...
 
-    def relations(self, within: Within) -> KnowledgeGraph:
-        """Return the knowledge graph that these documents alone make; some are cached."""
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is known of every document."""
+        ...
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder that made the vectors."""
+        ...
+
+    def made_of(self, name: str) -> PreparedDocument:
+        """Return a document with all that was made of it."""
         ...
 
     def verify(self) -> dict[str, int]:

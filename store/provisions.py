@@ -64,8 +64,7 @@ class Source(NamedTuple):
             InputError: No document or several are meant.
         """
         name = named_document(view.documents, said)
-        document = view.whole(name)
-        assert document is not None
+        document = view.document(name)
         return cls.of_document(document, view.metadata([name])[name].identifier)
 
     @classmethod

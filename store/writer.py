@@ -16,7 +16,7 @@ from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.files import is_index
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.long_tables import long_tables_of
-from lexloop.documents.document import Document, SkippedSource, in_part
+from lexloop.documents.document import Document, SkippedSource, in_part, versions
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves
 from lexloop.store.folder.dense import DenseIndex
@@ -369,8 +369,10 @@ def _nothing_to_write(old: FolderStore, manifest: Manifest, now: Scan) -> bool:
 
 
 def _outcome(store: FolderStore, changes: SourceChanges) -> IndexUpdate:
-    skipped = in_part(store.catalogue.skipped, store.catalogue.names) + store.version_troubles
-    return IndexUpdate(changes, store.counts(), skipped, store.recall)
+    names, metadata = store.catalogue.names, store.catalogue.metadata
+    _, troubles = versions(names, metadata, lambda _: True)
+    skipped = in_part(store.catalogue.skipped, names) + troubles
+    return IndexUpdate(changes, store.counts(), skipped, store.dense.recall)
 
 
 @dataclass(frozen=True)
@@ -481,7 +483,7 @@ class _Writing:
             builder.add(made)
         builder.add(PreparedFile("", (), self.now.skipped))
         store = builder.finish(manifest, self.progress)
-        if not store.names:
+        if not store.layout.names:
             raise nothing_read(store.catalogue.skipped)
         return store
 

@@ -371,10 +371,10 @@ def index_report(
         # an engine's is not measured: `index verify --against` compares rankings
         "recall@10": None if is_address(index) else collection.recall,
         "sources": [vars(source) for source in manifest.sources],
-        "excluded": list(manifest.excluded) if view.all_public else [],
+        "excluded": list(manifest.excluded) if view.access.all_public else [],
         "excluded_count": len(manifest.excluded),
-        "skipped": [vars(item) for item in view.skipped(stored=True)],
-        "skipped_count": view.skipped_count,
+        "skipped": [vars(item) for item in view.access.skipped(stored=True)],
+        "skipped_count": view.access.skipped_count,
         "numbering": [
             {"document": name, "problems": [*tree.problems]}
             for name in view.documents

@@ -4,23 +4,18 @@ import atexit
 import gc
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.terminal import Progress, Report, note
+from lexloop.apps.cli.terminal import Progress, note
 from lexloop.apps.shapes.record import text_hosts, tracing
-from lexloop.apps.shapes.text import first_of
-from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
     from lexloop.core.types import Turn
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
-    from lexloop.store.view import Collection, View
-
-_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -141,31 +136,6 @@ def _collected() -> None:
     """
     if "torch" in sys.modules:
         gc.unfreeze()
-
-
-@contextmanager
-def open_documents(
-    settings: "Settings", connection: "Connection", report: Report
-) -> "Iterator[tuple[Collection, View]]":
-    """Open the collection that the settings name, and the asker's view of it.
-
-    It first prints where text will go, and then what is missing.
-
-    Raises:
-        LexloopError: The documents or the embedder cannot be used.
-    """
-    from lexloop.graph.resources import Resources
-    from lexloop.store.opening import left_out
-
-    say_where_text_goes(text_hosts(settings, connection))
-    settings = settings.changed(model=None, **{"index.triplets": "embedded"})
-    with closing(Resources(connection, progress=report)) as resources:
-        collection, troubles = resources.collection(settings)
-        view = collection.seen_by(Filters.of(settings))
-        missing = [f"{item['wanted']}: {item['reason']}" for item in (*left_out(view), *troubles)]
-        for name in first_of(missing, _MOST_NAMED):
-            note(f"Left out: {name}")
-        yield collection, view
 
 
 def say_where_text_goes(hosts: list[str]) -> None:

@@ -233,14 +233,14 @@ def _open(given: dict[str, Any]) -> "tuple[KnowledgeGraph, str]":
     settings = options.chosen_settings(given)
     with Progress() as progress:
         resources, _ = open_resources(settings, options.chosen_connection(given), progress)
-        source = resources(settings).graph_source
-        if source is None:
+        view = resources(settings).view
+        if view is None or settings.retrieval.knowledge_graph == "none":
             raise SettingsError(
                 f"The settings leave the knowledge graph out (variant {settings.variant}, "
                 f"knowledge_graph {settings.retrieval.knowledge_graph}).",
                 "Leave these settings at their defaults.",
             )
-        return source.graph(), settings.corpus
+        return view.graph, settings.corpus
 
 
 def _draw(

@@ -298,7 +298,7 @@ class Progress:
         self.say(_DOING.get(_AFTER.get(name, ""), name))
 
     def token(self, event: Mapping[str, Any]) -> None:
-        """Take a piece of the answer, as ``lexloop.graph.node`` sends it."""
+        """Take a piece of the answer, as ``lexloop.graph.streaming`` sends it."""
         before = "" if event.get("restart") else self.draft
         self.draft = before + clean(str(event.get("token", "")))
 

@@ -9,11 +9,9 @@ import io
 import json
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
@@ -177,32 +175,6 @@ class Sidecars:
                     said[by_normal[name]].append((target, entry))
         marks = {name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in said.items()}
         return {name: hashlib.sha256(mark.encode()).hexdigest() for name, mark in marks.items()}
-
-
-class Sliced:
-    """The sidecars file by file, for what reads one of many files.
-
-    Args:
-        sidecars: Of all files.
-    """
-
-    def __init__(self, sidecars: Sidecars) -> None:
-        self._whole = sidecars
-        self._targets = sorted({*sidecars.rows, *sidecars.barred})
-
-    def of(self, name: str) -> Sidecars:
-        """Return what the sidecars say of a file, of its folders and of the documents in it."""
-        own = normal(name)
-        first = bisect_left(self._targets, f"{own}/")
-        inside = takewhile(
-            lambda target: target.startswith(f"{own}/"), islice(self._targets, first, None)
-        )
-        wanted = ["", *lying_in(own), *inside]
-        rows, barred = self._whole.rows, self._whole.barred
-        return Sidecars(
-            {target: rows[target] for target in wanted if target in rows},
-            {target: barred[target] for target in wanted if target in barred},
-        )
 
 
 def is_sidecar(name: str) -> bool:

@@ -1,7 +1,7 @@
 """The checks of an answer by code: its citations exist, its facts stand in what it cites."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import lru_cache
 
@@ -11,8 +11,10 @@ from lexloop.core.types import Citation
 from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.context import TextOf
 from lexloop.nodes.markers import CitedSentence, cited_sentences, is_data, unmarked
+
+TextOf = Callable[[str], str | None]
+"""From the name of a document to its text; None where an asker may not see it."""
 
 _CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SCRIPTED = re.compile(r"\]\(\s*(?:javascript|vbscript|data):", re.IGNORECASE)

@@ -14,9 +14,10 @@ from lexloop.core.settings_groups import LEAST
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
 from lexloop.documents.text.languages import MAY_MISS, NOT_ANSWERED, read_badly
-from lexloop.nodes.context import TRIAD, Context, Judgement, TextOf
+from lexloop.nodes.context import TRIAD, Context, Judgement
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import spread, unmarked
+from lexloop.store.view import View
 
 
 async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
@@ -45,13 +46,13 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
     elif not best["evaluation"]["passed"] and not context.generator.instructions:
-        languages = context.backend.languages() if context.backend is not None else []
+        languages = context.view.language.names if context.view is not None else []
         warning = f"{read_badly(languages)} {warning}".strip()
     return _final(state, attempts, best, warning)
 
 
 def unfinished(
-    state: State, text_of: TextOf | None, error: LexloopError, *, drafted: bool
+    state: State, view: View | None, error: LexloopError, *, drafted: bool
 ) -> Update | None:
     """End a question that cannot go on with the best attempt so far; None where there is none.
 
@@ -59,7 +60,7 @@ def unfinished(
     """
     attempts = state.get("attempts", [])
     if drafted and not repeats(state):
-        problems = _problems(state, text_of)
+        problems = _problems(state, view)
         attempts = _with_draft(state, _record(_unscored("It was not judged."), problems, False))
     if not attempts:
         return None
@@ -94,7 +95,7 @@ def _disputed(verdict: Evaluation, conflicts: list[str]) -> Evaluation:
 
 
 async def _judged(state: State, context: Context) -> Evaluation:
-    draft, problems = state["draft"], await computed(_problems, state, context.text_of)
+    draft, problems = state["draft"], await computed(_problems, state, context.view)
     if draft["abstained"]:
         return _record(_unscored(*draft["lacks"]), problems, False)
     if context.judge is None:
@@ -147,14 +148,14 @@ def _likely(state: State) -> float | None:
     return min(answers, attempts[0]["evaluation"].get("answers", 1.0))
 
 
-def _problems(state: State, text_of: TextOf | None) -> list[str]:
+def _problems(state: State, view: View | None) -> list[str]:
     """Return the reasons why the draft's citations do not verify."""
     draft = state["draft"]
     if draft["abstained"]:
         return []
-    if text_of is None:
+    if view is None:
         return ["The answer comes from the model alone: no document backs it."]
-    return citation_problems(draft["answer"], draft["citations"], text_of, draft["told"])
+    return citation_problems(draft["answer"], draft["citations"], view.text_of, draft["told"])
 
 
 def _unscored(*reasons: str) -> Judgement:

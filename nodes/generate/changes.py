@@ -91,7 +91,7 @@ def changing(
 
 def changes(view: View) -> Iterator[Change]:
     """Yield the provisions of the documents that others change, and by what."""
-    told = view.graph().of_kind("amends", _MOST)
+    told = view.graph.of_kind("amends", _MOST)
     inner = {(t["document"], t["start"]) for t in told if find_references(t["object"])}
     for triplet in told:
         references = find_references(triplet["object"])

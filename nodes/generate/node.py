@@ -20,6 +20,7 @@ from lexloop.core.types import (
     Passage,
     StructureLine,
 )
+from lexloop.documents.structure.place import at_of
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
@@ -96,7 +97,7 @@ class QuestionGuard(PromptGuard):
 
         A question all of whose telling words the documents have is on their subject.
         """
-        if "English" not in self._view.languages():
+        if "English" not in self._view.language.names:
             return False
         telling = [term for term in tokenize(standalone) if term not in _LIGHT]
         known = all(map(self._view.knows, telling))
@@ -238,7 +239,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
-    if (view := runtime.context.backend) is not None:
+    if (view := runtime.context.view) is not None:
         named = state["parsed"]["documents"] or state["parsed"]["called"]
         fusion = runtime.context.settings.fusion
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
@@ -248,8 +249,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         draft = await computed(with_main, draft, state["parsed"], state["passages"], view)
     if lacks and not draft["abstained"]:  # what it says is of something else
         draft = {**draft, "conflicts": [*lacks, *draft.get("conflicts", [])]}
-    draft = await computed(_placed, draft, runtime.context)
-    passages = await computed(_all_placed, state["passages"], draft, runtime.context)
+    draft = await computed(_placed, draft, runtime.context.view)
+    passages = await computed(_all_placed, state["passages"], draft, runtime.context.view)
     return {"passages": passages, "draft": draft}
 
 
@@ -259,39 +260,28 @@ def lacking_names(question: ParsedQuestion) -> list[str]:
     return [f"No document names {', '.join(absent)}."] if absent else []
 
 
-def _placed(draft: Draft, context: Context) -> Draft:
+def _placed(draft: Draft, view: View | None) -> Draft:
     """Return the draft, its sources with where they stand in files and how surely it was read."""
-    view = context.backend
     if view is None:
         return draft
-
-    def placed(citation: Citation) -> Citation:
-        place = citation["document"], citation["start"], citation["end"]
-        if at := view.at(*place):
-            citation = {**citation, "at": at}
-        if span := view.in_file(*place):
-            citation = {**citation, "in_file": [*span]}
-        sure = view.read_from_picture(*place)
-        return citation if sure is None else {**citation, "read_from_picture": sure}
-
-    citations, near = [*map(placed, draft["citations"])], [*map(placed, draft["near"])]
+    citations, near = ([*map(view.located, draft[key])] for key in ("citations", "near"))
     return {**draft, "citations": citations, "near": near}
 
 
-def _all_placed(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:
+def _all_placed(passages: list[Passage], draft: Draft, view: View | None) -> list[Passage]:
     """Return the passages and those that are quoted, each with where it stands in its file."""
-    view, found = context.backend, _with_quoted(passages, draft, context)
     if view is None:
-        return found
-    places = (view.at(one["document"], one["start"], one["end"]) for one in found)
+        return passages
+    found = _with_quoted(passages, draft, view)
+    places = (at_of(view.document(p["document"]), p["start"], p["end"]) for p in found)
     return [{**one, "at": at} if at else one for one, at in zip(found, places, strict=True)]
 
 
-def _with_quoted(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:
+def _with_quoted(passages: list[Passage], draft: Draft, view: View) -> list[Passage]:
     """Return the passages, then those of the quoted chunks that are not among them."""
     known = {passage["id"] for passage in passages}
     lacking = [name for name in draft["quoted"] if name not in known]
-    further = context.backend.chunks(lacking) if context.backend and lacking else []
+    further = view.chunks(lacking) if lacking else []
     return [
         *passages,
         *(

@@ -12,8 +12,9 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import answering
-from lexloop.nodes.reading import Stated, TitledSources, reads
-from lexloop.nodes.relevance import Query, Sources, defines, relevance
+from lexloop.nodes.reading import Stated, reads
+from lexloop.nodes.relevance import Query, defines, relevance
+from lexloop.store.view import View
 
 READ = 0.1
 """What a log-odd of the reader counts beside the other scores."""
@@ -110,9 +111,7 @@ def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
     return inside and item.passage["document"] == unit["document"]
 
 
-def score_quotables(
-    asked: Query, passages: list[Passage], sources: TitledSources
-) -> ScoredQuotables | None:
+def score_quotables(asked: Query, passages: list[Passage], sources: View) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None when there is none."""
     quotables: list[Quotable] = []
     said: list[Statement] = []
@@ -146,7 +145,7 @@ def score_quotables(
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 
-def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:
+def _closeness(asked: Query, passages: list[Passage], sources: View) -> dict[str, float]:
     """Return each passage's weighted MaxSim less that of the best; 0 without token vectors."""
     ids = [passage["id"] for passage in passages]
     found = sources.closeness(asked.text, ids)

@@ -22,7 +22,7 @@ from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.files import remedy, sha256_of, sync
 from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement
-from lexloop.documents.document import Document, SkippedSource, versions
+from lexloop.documents.document import Document
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.folder.dense import DenseIndex, Ranked
 from lexloop.store.folder.generations import GENERATIONS, SharedLock
@@ -41,7 +41,7 @@ from lexloop.store.protocol import (
     Within,
 )
 
-_GRAPHS, _DOCUMENTS, _STATED, _TERMS = 16, 64, 2048, 1 << 14
+_VIEWS, _DOCUMENTS, _STATED, _TERMS = 16, 64, 2048, 1 << 14
 _AT_ONCE = 1000
 _ATTEMPTS, _BETWEEN_S = 10, 0.02
 _NORM_TOLERANCE = 0.01
@@ -245,40 +245,16 @@ class FolderStore:
 
     # --- what is known of the whole
 
-    @property
+    @cached_property
     def catalogue(self) -> Catalogue:
         """See ``Store.catalogue``."""
-        return self._catalogue
-
-    @cached_property
-    def _catalogue(self) -> Catalogue:
         return self.texts.catalogue()
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The documents' names, in order."""
-        return self.layout.names
-
-    @property
-    def version_troubles(self) -> list[SkippedSource]:
-        """Each ``supersedes`` that cannot be followed."""
-        return versions(self.names, self.catalogue.metadata, lambda _: True)[1]
-
-    @property
-    def dense_kind(self) -> str:
-        """See ``Store.dense_kind``."""
-        return self.dense.kind
-
-    @property
-    def recall(self) -> float:
-        """See ``Store.recall``; measured when it was built."""
-        return self.dense.recall
 
     @cached_property
     def _mask(self) -> Callable[[Within], Mask | None]:
         """A cached function from documents to which chunks are theirs; None for all."""
 
-        @lru_cache(maxsize=_GRAPHS)
+        @lru_cache(maxsize=_VIEWS)
         def mask(within: Within) -> Mask | None:
             if within is None:
                 return None
@@ -298,27 +274,16 @@ class FolderStore:
             mask = self._mask(within)
             return len(self) if mask is None else int(mask.sum())
 
-        return lru_cache(maxsize=_GRAPHS)(size)
+        return lru_cache(maxsize=_VIEWS)(size)
 
     @cached_property
     def _frequency(self) -> Callable[[str, Within], int]:
         count = self.lexical.document_frequency
         return lru_cache(maxsize=_TERMS)(lambda term, within: count(term, self._mask(within)))
 
-    def relations(self, within: Within) -> KnowledgeGraph:
-        """See ``Store.relations``."""
-        return self._relations(within)
-
     @cached_property
-    def _relations(self) -> Callable[[Within], KnowledgeGraph]:
-        @lru_cache(maxsize=_GRAPHS)
-        def view(within: Within) -> KnowledgeGraph:
-            return self._graph if within is None else self._graph.view(within.__contains__)
-
-        return view
-
-    @cached_property
-    def _graph(self) -> KnowledgeGraph:
+    def graph(self) -> KnowledgeGraph:
+        """See ``Store.graph``."""
         return self.load_graph()
 
     # --- search
@@ -350,7 +315,7 @@ class FolderStore:
     def _part(self) -> Callable[[Within], "Part"]:
         """A cached function from the documents that somebody sees to the indexes of these alone."""
 
-        @lru_cache(maxsize=_GRAPHS)
+        @lru_cache(maxsize=_VIEWS)
         def part(seen: Within) -> Part:
             mask = self._mask(seen)
             if mask is None:

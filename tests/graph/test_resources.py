@@ -58,14 +58,14 @@ def test_a_question_keeps_its_day_where_its_components_are_gone(
     monkeypatch.setattr(workshops, "date", Calendar)
     begun = Resources(Connection(), Settings(corpus=str(tmp_path)))(None)
     assert begun.settings.access.as_of == "2024-01-01"
-    assert begun.text_of is not None
-    assert begun.text_of("old.txt") is not None
+    assert begun.view is not None
+    assert begun.view.text_of("old.txt") is not None
     monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
-    resumed = Resources(Connection(), Settings(corpus=str(tmp_path)))(None, begun.snapshot)
-    assert resumed.snapshot == begun.snapshot
-    assert resumed.text_of is not None
-    assert resumed.text_of("old.txt") is not None
-    assert resumed.text_of("new.txt") is None
+    resumed = Resources(Connection(), Settings(corpus=str(tmp_path)))(None, begun.corpus.snapshot)
+    assert resumed.corpus.snapshot == begun.corpus.snapshot
+    assert resumed.view is not None
+    assert resumed.view.text_of("old.txt") is not None
+    assert resumed.view.text_of("new.txt") is None
 
 
 def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) -> None:
@@ -85,13 +85,13 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
     slow.start()
     assert reached.wait(60)
     same.start()
-    assert resources(None).backend is not None  # another corpus is not held up
+    assert resources(None).view is not None  # another corpus is not held up
     assert same.is_alive()
     go_on.set()
     for thread in (slow, same):
         thread.join(60)
     made = [resources(Settings(corpus=str(tmp_path), **{"plan.k": k})) for k in ("class", 2)]
-    assert made[0].backend is made[1].backend
+    assert made[0].view is made[1].view
 
 
 @pytest.mark.parametrize(("after", "kind"), [("rewrite", "folder"), ("rerank", "index")])

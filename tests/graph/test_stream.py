@@ -13,7 +13,7 @@ from statute import QUESTION
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.text.tokens import words
 from lexloop.graph.build import Lexloop
-from lexloop.graph.node import StreamedMessage, TokenStream
+from lexloop.graph.streaming import StreamedMessage, TokenStream
 from lexloop.models.chat import Token
 from lexloop.models.request import ChatRequest
 

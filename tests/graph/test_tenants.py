@@ -77,8 +77,8 @@ def test_a_view_reads_and_searches_as_its_documents_alone() -> None:
     asked = [*QUESTIONS, "captain", "dog", "clause"]
     assert own.search(asked, 50) == beside.search(asked, 50)
     assert own.within(["act.txt"]).search(asked, 3) == beside.within(["act.txt"]).search(asked, 3)
-    assert [own.read(one) for one in asked] == [beside.read(one) for one in asked]
-    assert (own.languages(), own.titles) == (beside.languages(), beside.titles)
+    assert [own.language.read(one) for one in asked] == [beside.language.read(one) for one in asked]
+    assert (own.language.names, own.titles) == (beside.language.names, beside.titles)
     for chunk in own.every_chunk():
         said, vectors = own.statements(chunk["id"])
         theirs, other_vectors = beside.statements(chunk["id"])
@@ -98,4 +98,4 @@ def test_files_of_another_that_cannot_be_read_are_told_to_nobody() -> None:
     unread = [SkippedSource("secret.pdf", "It is encrypted.")]
     beside = Collection(collected(OTHERS)._store, unread)
     assert answers(beside, QUESTIONS[:1]) == alone()[:1]
-    assert beside.seen_by(Filters()).skipped(stored=True) == []
+    assert beside.seen_by(Filters()).access.skipped(stored=True) == []

@@ -28,6 +28,7 @@ from lexloop.nodes.classify import (
     classify,
     plan_for,
 )
+from lexloop.nodes.context import Corpus
 
 Opened = Callable[..., Update]
 
@@ -42,7 +43,7 @@ class Fixed:
 @pytest.fixture
 def opened() -> Opened:
     def run(state: State, degraded: Sequence[Degradation] = (), **settings: object) -> Update:
-        parts = {"classifier": Fixed(), "unread": [], "backend": None, "degraded": [*degraded]}
+        parts = {"classifier": Fixed(), "view": None, "corpus": Corpus(degraded=degraded)}
         return update_of(classify, state, runtime(settings=Settings(**settings), **parts))
 
     return run

@@ -90,7 +90,7 @@ def retrieve(monkeypatch: pytest.MonkeyPatch) -> Retrieve:
         if isinstance(backend, Searched):
             told = {"units": [], "chunks": [*pointed], "told": [], "only": False}
             monkeypatch.setattr(node, "point", lambda *_: told)
-        around = runtime(backend=backend, settings=Settings(**settings))
+        around = runtime(view=backend, settings=Settings(**settings))
         return update_of(hybrid_retrieve, asked, around)["candidates"]
 
     return run

@@ -53,7 +53,7 @@ def retrieved(
             records.candidate(name) for name, number in known.items() if number in found
         ],
     }
-    update = update_of(kg_retrieve, state, runtime(graph_source=view))
+    update = update_of(kg_retrieve, state, runtime(view=view))
     by = {known[name]: known[of] for name, of in update["handed_on"].items()}
     brought = [known[candidate["id"]] for candidate in update["graph_candidates"]]
     return {**update, "handed_on": by, "graph_candidates": brought}

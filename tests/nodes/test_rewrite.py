@@ -1,7 +1,8 @@
 """Rewriting by rules and by a model, and follow-ups that are made to stand alone."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,10 +14,11 @@ from running import runtime
 from lexloop.core.errors import hearing
 from lexloop.core.running import waited
 from lexloop.core.state import State, Update
-from lexloop.core.types import ParsedQuestion, Plan, Reading, Turn
+from lexloop.core.types import Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.rewrite import ModelRewriter, NoRewriter, RuleRewriter, drift, resolved, rewrite
+from lexloop.store.protocol import Found
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
 
@@ -39,23 +41,31 @@ def test_each_thing_that_is_asked_is_a_query() -> None:
 
 
 class Wording:
-    """Knows one slip; keeps what it was given."""
+    """A view of no documents that knows one slip and keeps what it was given."""
+
+    documents: Sequence[str] = ()
+    titles: Mapping[str, str] = {}
+    names: Sequence[str] = ["English"]
 
     def __init__(self) -> None:
         self.given: list[str] = []
+        self.language = self
 
-    def place_of(self, quote: str) -> tuple[str, str]:
-        return ("", "")
+    def __len__(self) -> int:
+        return 0
+
+    def search(self, queries: Sequence[str], limit: int) -> Found:
+        return [[] for _ in queries], [[] for _ in queries]
+
+    def search_lexical(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
+        return self.search(queries, limit)[0]
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         self.given.append(text)
         told: list[Reading] = [{"written": "birth", "read": "berth"}]
         return text.replace("birth", "berth"), told if "birth" in text else []
 
-    def languages(self) -> list[str]:
-        return ["English"]
-
-    def other_language(self, question: str) -> str:
+    def other(self, question: str) -> str:
         return "German" if "ist" in question else ""
 
 
@@ -68,7 +78,7 @@ class Translating(NoRewriter):
 def turn(asked: str, said: str, rewriter: NoRewriter, wording: Wording) -> Update:
     history: list[Turn] = [{"role": "user", "content": said}]
     state: State = {"asked": asked, "history": history, "plan": PLAN}
-    return waited(rewrite(state, runtime(rewriter=rewriter, wording=wording, backend=None)))
+    return waited(rewrite(state, runtime(rewriter=rewriter, view=wording)))
 
 
 @pytest.mark.parametrize("rewriter", [RuleRewriter(), Translating()])
@@ -161,10 +171,9 @@ ASKED_FIRST = user("I would like to know about bias audits")
 class English:
     """Documents in English, which know German by one word."""
 
-    def languages(self) -> list[str]:
-        return ["English"]
+    names: Sequence[str] = ["English"]
 
-    def other_language(self, question: str) -> str:
+    def other(self, question: str) -> str:
         return "German" if "Gebühr" in question else ""
 
 
@@ -177,7 +186,9 @@ def by_model(converse: Callable[..., Any]) -> Rewrite:
 
     def run(question: str, history: list[Turn] | None = None, plan: Plan = SMALL_PLAN) -> Any:
         def asks(chat: Any) -> Any:
-            rewriter = ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
+            rewriter = ModelRewriter(
+                chat, cast("Any", SimpleNamespace(language=English())), load_minilm().embed
+            )
             return rewriter.rewrite(question, history or [], plan, None)
 
         return converse(asks)

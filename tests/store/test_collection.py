@@ -73,7 +73,7 @@ def test_without_every_chunk_nothing_is_found_and_nothing_fails() -> None:
     empty = left.seen_by(ANYBODY)
     assert (list(empty.every_chunk()), len(everything_in(left).texts)) == ([], 0)
     assert empty.search_vector(["fee"], 5) == empty.search_lexical(["fee"], 5) == [[]]
-    assert empty.graph().entities == []
+    assert empty.graph.entities == []
     assert empty.idf("fee") == 0.0
     assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
 

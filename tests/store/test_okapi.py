@@ -61,4 +61,4 @@ def test_the_setting_chooses_it() -> None:
     collection = build_collection(HARBOUR, letter_tools())
     for lexical, own in (("index", True), ("okapi", False)):
         chosen = build_context(Settings(**{"retrieval.lexical": lexical}), collection, None)
-        assert (chosen.backend is collection.seen_by(Filters.of(Settings()))) is own
+        assert (chosen.view is collection.seen_by(Filters.of(Settings()))) is own

@@ -20,7 +20,7 @@ Write = Callable[..., IndexUpdate]
 
 def source(index: Path, name: str, access: Filters = ANYBODY) -> tuple[str, str] | None:
     with closing(open_index(index, Letters())) as collection:
-        return collection.seen_by(access).source_of(name)
+        return collection.seen_by(access).access.source_of(name)
 
 
 def test_a_file_is_found_again(index: Path, folder: Path, write: Write) -> None:
@@ -63,12 +63,14 @@ def test_who_may_see_a_document_is_told_where_a_span_of_it_lies(
         stranger = collection.seen_by(ANYBODY)
         member = collection.seen_by(Filters(allowed_tags=frozenset({"secret"})))
         start = (member.text_of("rules.md") or "").index("berth fee is due")
-        at, end = member.in_file("rules.md", start, start + len("berth fee is due")) or (0, 0)
+        said = member.cited("rules.md", start, start + len("berth fee is due"), "")
+        at, end = member.located(said)["in_file"]
         assert written[at:end] == "berth fee** is [due"
         (box,) = member.boxes("fees.pdf", 0, 3)
         assert (box.page, box.x0) == (1, pytest.approx(60, abs=0.2))
-        assert stranger.in_file("rules.md", start, start + 9) is None
-        assert stranger.source_of("rules.md") is None
+        assert stranger.located(said) == said
+        with pytest.raises(KeyError):
+            stranger.document("rules.md")
+        assert stranger.access.source_of("rules.md") is None
         assert stranger.boxes("fees.pdf", 0, 3) == []
-        assert member.in_file("none.md", 0, 3) is None
         assert member.boxes("fees.txt", 0, 3) == member.boxes("none.pdf", 0, 3) == []

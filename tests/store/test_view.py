@@ -74,7 +74,7 @@ def test_who_may_see_what_could_not_be_read_is_unknown(tags: tuple[str, ...], na
     ]
     collection = Collection(everything_in(collected(Metadata(tags=tags))), unread)
     for access in (ANYBODY, Filters(allowed_tags=frozenset({"red"}))):
-        assert collection.seen_by(access).skipped_count == 2
+        assert collection.seen_by(access).access.skipped_count == 2
         found = left_out(collection.seen_by(access))
         if named:
             assert [item["wanted"] for item in found] == ["b/falcon.pdf", "c.txt"]

@@ -117,8 +117,8 @@ def test_what_is_removed_is_gone_from_every_signal_and_stays_out(
     (hits,) = view.search_vector(["bias audit"], 9)
     assert {hit.document for hit in hits} == {"notices.md"}
     assert "audit" in before["entities"]
-    assert not {"audit", "fee"} & {*view.graph().entities}
-    assert [item.name for item in view.skipped()] == ["bad.txt"]
+    assert not {"audit", "fee"} & {*view.graph.entities}
+    assert [item.name for item in view.access.skipped()] == ["bad.txt"]
     found.close()
     verify_index(index, embedder)
     excluded = Manifest.read(index).excluded

@@ -85,10 +85,10 @@ def content(index: Path | Index | FolderStore, embedder: Letters | None = None) 
         finally:
             opened.close()
     numbers = range(len(index.texts))
-    graph = index.relations(None)
+    graph = index.graph
     weights = index.lexical.weights
     names = index.layout.names
-    known, _ = versions(index.names, index.catalogue.metadata, lambda _: True)
+    known, _ = versions(names, index.catalogue.metadata, lambda _: True)
     return {
         "documents": {name: index.texts.text_of(place) for place, name in enumerate(names)},
         "metadata": {name: known.get(name, UNKNOWN).as_record() for name in names},

@@ -17,7 +17,7 @@ from lexloop.nodes.context import Context
 
 def runtime(**parts: object) -> Runtime[Context]:
     """A runtime whose context has these parts, the default settings, and no chat model."""
-    own = {"settings": Settings(), "backend": None, "generator": SimpleNamespace(instructions="")}
+    own = {"settings": Settings(), "view": None, "generator": SimpleNamespace(instructions="")}
     return Runtime(context=cast("Context", SimpleNamespace(**{**own, **parts})))
 
 

@@ -56,7 +56,7 @@ ACCESS = st.builds(
 
 def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
     """What every way of reading gives, of chunks that are there and that are not."""
-    graph, terms = view.graph(), sorted({term for said in QUESTIONS for term in tokenize(said)})
+    graph, terms = view.graph, sorted({term for said in QUESTIONS for term in tokenize(said)})
     entities = graph.entities
     met = graph.match(QUESTIONS, 40)
     return {
@@ -67,11 +67,11 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "statements": [_texts(_or_error(view.statements, name)) for name in chunk_ids],
         "texts": [view.text_of(name) for name in NAMES],
         "metadata": view.metadata(NAMES),
-        "skipped": view.skipped(),
+        "skipped": view.access.skipped(),
         "titles": dict(view.titles),
         "trees": [view.tree_of(name) for name in NAMES],
         "pointed": [pointed_in(asked, view) for asked in POINTING],
-        "slips": [view.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
+        "slips": [view.language.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
         "idf": [view.idf(term) for term in terms],
         "entities": entities,

@@ -1,5 +1,6 @@
 """The verdict on an attempt, which attempt is the answer, and what is shown beside it."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,6 +51,9 @@ def text_of(document: str) -> str | None:
     return TEXT if document == "d1.txt" else None
 
 
+VIEW: Any = SimpleNamespace(text_of=text_of, language=SimpleNamespace(names=[]))
+
+
 def state(answer: str = f"{TEXT} [1]", **known: Any) -> State:
     asked = parse("What is the fee?")
     return {
@@ -66,7 +70,7 @@ def state(answer: str = f"{TEXT} [1]", **known: Any) -> State:
 
 def evaluated(given: State, judge: Judge) -> Update:
     once = Settings(**{"loop.max_retries": 0})
-    parts = {"judge": judge, "text_of": text_of, "settings": once, "engineer": RuleEngineer()}
+    parts = {"judge": judge, "view": VIEW, "settings": once, "engineer": RuleEngineer()}
     return waited(evaluate(given, runtime(**parts)))
 
 
@@ -97,7 +101,7 @@ def test_what_comes_near_is_shown_beside_an_abstention(near: list[Citation], fin
     update = evaluated(given, Scores(1.0, 1.0, 1.0))
     assert (update["abstained"], update["finding"], update["near"]) == (True, finding, near)
     assert update["citations"] == []
-    ended = unfinished(given, text_of, LexloopError("Time is up.", "Wait."), drafted=True)
+    ended = unfinished(given, VIEW, LexloopError("Time is up.", "Wait."), drafted=True)
     assert ended is not None
     assert (ended["finding"], ended["near"]) == (finding, near)
 

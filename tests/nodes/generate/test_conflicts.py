@@ -81,7 +81,7 @@ def test_what_was_replaced_is_told_and_is_no_disagreement(versions: Path) -> Non
     (versions / "new [1].txt").rename(versions / "new.txt")
     done = told_of(versions, "new.txt,,,2024-01-01,,old.txt")
     settings = Settings(corpus=str(versions))
-    view = Resources(defaults=settings)(None).backend
+    view = Resources(defaults=settings)(None).view
     assert view is not None
     for name, reasons in (
         ("new.txt", []),
@@ -173,7 +173,7 @@ def test_days_of_two_months_contradict_each_other(tmp_path: Path) -> None:
 
 
 def test_who_names_one_version_hears_of_no_other(versions: Path) -> None:
-    view = Resources(defaults=Settings(corpus=str(versions)))(None).backend
+    view = Resources(defaults=Settings(corpus=str(versions)))(None).view
     assert view is not None
     done = asked(versions)
     first = {**done["citations"][0], "n": 1}

@@ -29,7 +29,7 @@ def law(sections: int = 60) -> str:
 
 
 def view_of(folder: Path) -> View:
-    view = Resources(defaults=Settings(corpus=str(folder)))(None).backend
+    view = Resources(defaults=Settings(corpus=str(folder)))(None).view
     assert view is not None
     return view
 

@@ -12,6 +12,7 @@ from lexloop import prompts
 from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Candidate, Citation, Draft, StructureLine
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.node import (
@@ -56,9 +57,8 @@ def test_sources_go_on_after_all_markers_of_the_draft(
 BACKEND = SimpleNamespace(
     titles={},
     chunks=lambda names: [chunk(id=name) for name in names],
-    at=lambda *_: {},
-    in_file=lambda *_: None,
-    read_from_picture=lambda *_: None,
+    document=lambda name: Document(name, "", ""),
+    located=lambda citation: citation,
 )
 
 
@@ -80,7 +80,7 @@ class Quoting:
 def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
     state: State = {"parsed": parse("?"), "asked": "?", "passages": [given], "triplets": []}
-    update = waited(generate(state, runtime(generator=Quoting(), guard=Quoting(), backend=BACKEND)))
+    update = waited(generate(state, runtime(generator=Quoting(), guard=Quoting(), view=BACKEND)))
     assert update["passages"][0] == given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
         ("c2#0", 2, 0.0, {"quoted": 1.0})
@@ -107,7 +107,7 @@ def test_what_is_refused_is_not_written(asked: str, untranslated: str, abstained
         "passages": [],
         "triplets": [],
     }
-    around = runtime(generator=Refusing(), guard=Refusing(), backend=BACKEND)
+    around = runtime(generator=Refusing(), guard=Refusing(), view=BACKEND)
     assert waited(generate(state, around))["draft"]["abstained"] is abstained
 
 

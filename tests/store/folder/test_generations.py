@@ -43,7 +43,7 @@ def test_a_reader_keeps_its_generation_until_it_closes(
     assert len(held) == 2
     assert first < held
     # the graph is opened only now, from files that an update made obsolete
-    assert seen.graph().entities
+    assert seen.graph.entities
     assert {chunk["text"] for chunk in seen.every_chunk()} == expected
     for _ in range(2):
         old.close()

@@ -219,7 +219,7 @@ def test_other_vectors_are_chosen_without_reading_again(
     same_as_alone(coarse, laws)
     assert related(diary) == before
     with closing(open_engine(to.to.address, Letters())) as contents:
-        assert contents.dense_kind == "int8_hnsw"
+        assert contents.dense.kind == "int8_hnsw"
 
 
 def test_an_index_of_other_sources_is_replaced_only_by_force(

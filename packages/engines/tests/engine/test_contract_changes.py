@@ -52,7 +52,7 @@ def check_told(kept: Collection, documents: list[Document], access: Filters) -> 
     every = [chunk["id"] for chunk in kept.seen_by(EVERYBODY).every_chunk()]
     ours, theirs = told(view, [*every, "none#0"]), told(alone, [*every, "none#0"])
     assert {n: (ours[n], theirs[n]) for n in theirs if not alike(ours[n], theirs[n], 1e-5)} == {}
-    assert view.skipped(stored=True) == alone.skipped(stored=True)
+    assert view.access.skipped(stored=True) == alone.access.skipped(stored=True)
     for found, wanted in zip(
         view.search_vector(QUESTIONS, 9), alone.search_vector(QUESTIONS, 9), strict=True
     ):

@@ -63,7 +63,7 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
         (tmp_path / "laws" / f"{n}.txt").write_text(text)
     write_index(tmp_path / "index", sources(tmp_path / "laws"), letter_tools())
     with closing(open_folder(tmp_path / "index", Letters())) as contents:
-        return list(map(contents.made_of, contents.names))
+        return list(map(contents.made_of, contents.layout.names))
 
 
 @pytest.fixture

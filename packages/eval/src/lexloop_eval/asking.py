@@ -6,10 +6,10 @@ import re
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
@@ -22,6 +22,7 @@ from lexloop.core.errors import (
     ModelUnavailable,
     ModelUnknown,
 )
+from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.text_cache import TextCache, replies_path
@@ -30,10 +31,15 @@ from lexloop.models.chat import connect
 from lexloop.models.request import Chat, ChatReply, ChatRequest, Unreadable, parsed, read_json
 from lexloop_eval.score import Unresolved
 
+if TYPE_CHECKING:
+    from lexloop.apps.cli.terminal import Report
+    from lexloop.store.view import Collection, View
+
 Form = TypeVar("Form", bound=BaseModel)
 T = TypeVar("T")
 Thing = TypeVar("Thing")
 Progress = Callable[[int, int], None]
+_MOST_NAMED = 5
 _HOPELESS = (ModelAuthError, ModelUnknown)
 _HUNG_ENOUGH = 3
 _AT_ONCE, _LOST_ENOUGH = 4, 4
@@ -233,3 +239,32 @@ def questions_of(
                     "Try again, or leave out --model.",
                 )
             yield reply
+
+
+@contextmanager
+def open_documents(
+    settings: Settings, connection: Connection, report: "Report"
+) -> "Iterator[tuple[Collection, View]]":
+    """Open the collection that the settings name, and the asker's view of it.
+
+    It first prints where text will go, and then what is missing.
+
+    Raises:
+        LexloopError: The documents or the embedder cannot be used.
+    """
+    from lexloop.apps.cli.session import say_where_text_goes
+    from lexloop.apps.cli.terminal import note
+    from lexloop.apps.shapes.record import text_hosts
+    from lexloop.apps.shapes.text import first_of
+    from lexloop.graph.resources import Resources
+    from lexloop.store.opening import left_out
+
+    say_where_text_goes(text_hosts(settings, connection))
+    settings = settings.changed(model=None, **{"index.triplets": "embedded"})
+    with closing(Resources(connection, progress=report)) as resources:
+        collection, troubles = resources.collection(settings)
+        view = collection.seen_by(Filters.of(settings))
+        missing = [f"{item['wanted']}: {item['reason']}" for item in (*left_out(view), *troubles)]
+        for name in first_of(missing, _MOST_NAMED):
+            note(f"Left out: {name}")
+        yield collection, view

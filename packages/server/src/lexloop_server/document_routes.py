@@ -274,7 +274,7 @@ def documents(name: CollectionName, person: Asker, served: Served) -> DocumentsB
     view = served.collections.view(person, name)
     skipped = [
         SkippedBody(name=skipped.name, reason=skipped.reason, in_part=skipped.indexed)
-        for skipped in view.skipped(stored=True)
+        for skipped in view.access.skipped(stored=True)
     ]
     listed = _listed(view, frozenset(person.tags), with_files=own is not None)
     return DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
@@ -293,7 +293,7 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[Docume
         DocumentBody(
             name=name,
             title=view.titles[name],
-            pages=len(view.pages_of(name)) if name.lower().endswith(PAGED) else 0,
+            pages=len(view.document(name).pages) if name.lower().endswith(PAGED) else 0,
             kind=metadata.kind,
             jurisdiction=metadata.jurisdiction,
             in_force_from=metadata.in_force_from,
@@ -304,7 +304,7 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[Docume
             # another's tags would tell which groups there are
             tags=sorted(tags.intersection(metadata.tags)),
             format=PurePosixPath(name).suffix.lower().lstrip("."),
-            file=(view.source_of(name) or ("",))[0] if with_files else None,
+            file=(view.access.source_of(name) or ("",))[0] if with_files else None,
         )
         for name, metadata in metadata_of.items()
     ]

@@ -436,7 +436,7 @@ class LexloopMcp(FastMCP[Any]):
         error: InputError | None = None
         for name, view in self._views(self._person(call), collections).items():
             try:
-                neighbourhoods[name] = neighbourhood(view.graph(), entity, depth, limit, where=name)
+                neighbourhoods[name] = neighbourhood(view.graph, entity, depth, limit, where=name)
             except InputError as missing:
                 error = missing
         if not neighbourhoods and error is not None:
@@ -761,7 +761,7 @@ def _document(collection: str, view: "View", name: str) -> shapes.Document:
         kind=metadata.kind,
         jurisdiction=clean(metadata.jurisdiction),
         version=metadata.version,
-        pages=len(view.pages_of(name)),
+        pages=len(view.document(name).pages),
         uri=shapes.SourceLink(collection, name).uri,
     )
 

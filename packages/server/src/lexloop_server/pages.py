@@ -81,7 +81,7 @@ class Pages:
         from lexloop.store.opening import sources_of
         from lexloop.store.scan import find_again
 
-        origin = view.source_of(document)
+        origin = view.access.source_of(document)
         if origin is None:
             raise NotFoundError(f"There is no document {document!r}.", "See the documents.")
         if not document.lower().endswith(PAGED):

@@ -136,7 +136,7 @@ class Tables:
             view = self._collections.view(person, store.info.corpus)
 
             def fingerprint(document: str) -> str | None:
-                source = view.source_of(document)
+                source = view.access.source_of(document)
                 return None if source is None else source[1]
 
             store.withhold(fingerprint)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.jsonl import read_csv
 from lexloop.nodes.classify import (
     BUCKETS,
     FAMILIES,
@@ -25,6 +24,7 @@ from lexloop.nodes.classify import (
     standardise,
 )
 from lexloop.nodes.context import ComplexityClassifier
+from lexloop_train.rows import read_csv
 
 SVM_C = 0.5
 CALIBRATION_FOLDS = 5

@@ -11,11 +11,10 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.session import open_documents
 from lexloop.apps.cli.terminal import bar, note, plain, reported, result_console, say, write_json
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
-from lexloop_eval.asking import open_asker
+from lexloop_eval.asking import open_asker, open_documents
 from lexloop_eval.commands.feedback import opinions
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.jsonl import read_csv, read_jsonl, write_checked
+from lexloop.core.jsonl import read_jsonl, write_checked
 from lexloop.core.settings import Settings
 from lexloop.documents.text.tokens import term_set, words
 from lexloop.store.view import Collection
@@ -19,6 +19,7 @@ from lexloop_eval.case import Case
 from lexloop_eval.graph_runs import retriever
 from lexloop_train.checkpoints import Report
 from lexloop_train.questions import AnsweredQuestion, ProvisionText
+from lexloop_train.rows import read_csv
 
 FEWEST = 2
 CLICKED = ("clicks, title", "clicks, body")

@@ -38,8 +38,8 @@ def described(graph: "Lexloop", settings: "Settings", view: "View", document: st
         InputError: No document matches, or several do.
     """
     source = Source.of(view, document)
-    file = (view.source_of(source.name) or ("",))[0]
-    files = {(view.source_of(name) or ("",))[0] for name in view.documents}
+    file = (view.access.source_of(source.name) or ("",))[0]
+    files = {(view.access.source_of(name) or ("",))[0] for name in view.documents}
     without = {*settings.access.without, *files - {file}}
     alone = settings.changed(**{"access.without": tuple(without)})
 

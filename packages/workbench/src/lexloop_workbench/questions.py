@@ -73,7 +73,7 @@ def _terms(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
 
 
 def _exceptions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
-    tree, graph = _tree(view, cited), view.graph()
+    tree, graph = _tree(view, cited), view.graph
     place = tree.at(cited["start"])
     for label in dict.fromkeys(tree.units[at].label for at in (place, *tree.above(place))):
         entity = graph.find(f"{label} of {cited['document']}") or graph.find(label) or ""

@@ -5,17 +5,19 @@ The driver hands out the files, keeps what came back, and adds it all up.
 
 import hashlib
 import json
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import write_text
-from lexloop.documents.document import SkippedSource, versions
-from lexloop.documents.reading.metadata import Sliced
+from lexloop.documents.document import SkippedSource, lying_in, versions
+from lexloop.documents.reading.metadata import Sidecars, normal
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.store.address import Destination
 from lexloop.store.graph import KnowledgeGraph
@@ -37,6 +39,32 @@ _DOCUMENTS = 1 << 24
 """Places that are left for the documents of a file."""
 _KEPT_S = 86_400.0
 """Seconds for which a generation is kept that a driver did not end."""
+
+
+class Sliced:
+    """The sidecars file by file, for what reads one of many files.
+
+    Args:
+        sidecars: Of all files.
+    """
+
+    def __init__(self, sidecars: Sidecars) -> None:
+        self._whole = sidecars
+        self._targets = sorted({*sidecars.rows, *sidecars.barred})
+
+    def of(self, name: str) -> Sidecars:
+        """Return what the sidecars say of a file, of its folders and of the documents in it."""
+        own = normal(name)
+        first = bisect_left(self._targets, f"{own}/")
+        inside = takewhile(
+            lambda target: target.startswith(f"{own}/"), islice(self._targets, first, None)
+        )
+        wanted = ["", *lying_in(own), *inside]
+        rows, barred = self._whole.rows, self._whole.barred
+        return Sidecars(
+            {target: rows[target] for target in wanted if target in rows},
+            {target: barred[target] for target in wanted if target in barred},
+        )
 
 
 class ClusterPreparer:

@@ -74,9 +74,9 @@ def push_index(
         manifest = replace(Manifest.read(index), generation=generation.name)
         generation.create(embedder.dimension, storage)
         with Writer(generation) as writer:
-            for ordinal, document in enumerate(map(held.made_of, held.names)):
+            for ordinal, document in enumerate(map(held.made_of, held.layout.names)):
                 writer.add(ordinal, document)
-                progress("writing", ordinal + 1, len(held.names))
+                progress("writing", ordinal + 1, len(held.layout.names))
         held.load_graph().save(Path(folder))
         skipped = held.texts.rows("SELECT file, name, reason FROM skipped")
         kept, graph = storage.vectors, Path(folder)
@@ -202,9 +202,9 @@ def verify_engine(address: str, against: Path | None, embedder: Embedder) -> dic
 
 def _compare(address: str, store: EngineStore, local: FolderStore) -> None:
     """Raise unless each document and all that was made of it is the same."""
-    if list(store.catalogue.names) != list(local.names):
+    if list(store.catalogue.names) != list(local.layout.names):
         raise _differs(address, "other documents, or in another order")
-    for number, name in enumerate(local.names):
+    for number, name in enumerate(local.layout.names):
         if _hash(local.made_of(name)) != _hash(store.made_of(name)):
             raise _differs(address, f"document {number} is not the same")
 

@@ -115,6 +115,13 @@ class _Read(NamedTuple):
     starts: NDArray[np.int32]
 
 
+class EngineSearch(NamedTuple):
+    """How an engine finds vectors."""
+
+    kind: str
+    recall: float = 1.0  # not measured: `index verify --against` compares rankings
+
+
 class EngineStore:
     """One generation of an index in an engine; see ``Store``.
 
@@ -162,18 +169,13 @@ class EngineStore:
     # --- what is known of the whole
 
     @property
-    def dense_kind(self) -> str:
-        """See ``Store.dense_kind``."""
-        return f"{self.vectors}_hnsw" if self._coarse else "hnsw"
+    def dense(self) -> "EngineSearch":
+        """See ``Store.dense``."""
+        return EngineSearch(f"{self.vectors}_hnsw" if self._coarse else "hnsw")
 
     @property
     def _coarse(self) -> bool:
         return self.vectors != FLOAT
-
-    @property
-    def recall(self) -> float:
-        """See ``Store.recall``; not measured: `index verify --against` compares rankings."""
-        return 1.0
 
     @property
     def catalogue(self) -> Catalogue:
@@ -200,20 +202,9 @@ class EngineStore:
         """The triplets, which are fetched a few at a time."""
         return EngineTriplets(self.engine, partial(self.index, "relations"), self._listed[1])
 
-    def relations(self, within: Within) -> KnowledgeGraph:
-        """See ``Store.relations``."""
-        return self._relations(within)
-
     @cached_property
-    def _relations(self) -> Callable[[Within], KnowledgeGraph]:
-        @lru_cache(maxsize=_VIEWS)
-        def view(within: Within) -> KnowledgeGraph:
-            return self._graph if within is None else self._graph.view(within.__contains__)
-
-        return view
-
-    @cached_property
-    def _graph(self) -> KnowledgeGraph:
+    def graph(self) -> KnowledgeGraph:
+        """See ``Store.graph``."""
         index = partial(self.index, "relations")
         folder = graph_folder(self.engine, self.generation.name, index, self.about["graph"])
         return KnowledgeGraph.load(folder, self.triplets)

@@ -12,11 +12,10 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.session import open_documents
 from lexloop.apps.cli.terminal import bar, note, plain, read_line, reported, result_console
 from lexloop.apps.shapes.text import clean, one_line
 from lexloop.core.errors import InputError
-from lexloop_eval.asking import open_asker
+from lexloop_eval.asking import open_asker, open_documents
 
 if TYPE_CHECKING:
     from lexloop_eval.testset.make import MadeSet
@@ -77,7 +76,7 @@ def make(
 
 def _make_test_set(given: dict[str, Any]) -> None:
     """Make gold questions and write them: as a gold file, a review file, or on the screen."""
-    from lexloop.core.jsonl import as_lines, write_rows
+    from lexloop.core.jsonl import as_lines, write_checked
     from lexloop_eval.testset.facts import RULE_TYPES, RuleMaker
     from lexloop_eval.testset.make import (
         QUESTION_TYPES,
@@ -99,7 +98,7 @@ def _make_test_set(given: dict[str, Any]) -> None:
         maker = ModelMaker(view, asker, seed) if asker else RuleMaker(view, seed)
         made_set = make_test_set(view, maker, n, types, report)
     if out is not None:
-        write_rows(out, made_set.questions)
+        write_checked(out, as_lines(made_set.questions))
     if review is not None:
         write_review(review, open_review(made_set.questions))
     if out is None and review is None:

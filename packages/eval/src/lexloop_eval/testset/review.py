@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 
 from lexloop.core.cells import guarded, unguarded
 from lexloop.core.errors import InputError
-from lexloop.core.jsonl import read_jsonl, refuse, write_checked, write_rows
+from lexloop.core.jsonl import as_lines, read_jsonl, refuse, write_checked
 from lexloop_eval.case import Case
 
 Decision = Literal["open", "accept", "drop"]
@@ -147,7 +147,7 @@ def apply_review(review: Path, out: Path) -> tuple[int, int, int]:
     """
     rows = read_review(review)
     passed = accepted(rows)
-    write_rows(out, passed)
+    write_checked(out, as_lines(passed))
     dropped = sum(row.decision == "drop" for row in rows)
     return len(passed), dropped, len(rows) - len(passed) - dropped
 

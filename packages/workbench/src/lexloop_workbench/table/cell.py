@@ -104,7 +104,7 @@ class TableAsker:
     @property
     def documents(self) -> dict[str, str]:
         """The documents in order, each with the fingerprint of the file that it is of."""
-        sources = {name: self.view.source_of(name) for name in self.view.documents}
+        sources = {name: self.view.access.source_of(name) for name in self.view.documents}
         return {name: source[1] if source else "" for name, source in sources.items()}
 
     @property
@@ -189,10 +189,10 @@ class DocumentAsker:
 
     def _untranslated(self, question: str) -> str:
         """Return why a question is not asked whose language the document does not have."""
-        language = self._view.other_language(question)
+        language = self._view.language.other(question)
         if not language or self._context.rewriter.translates:
             return ""
-        return f"{mismatch(language, self._view.languages())} {NOT_ANSWERED}"
+        return f"{mismatch(language, self._view.language.names)} {NOT_ANSWERED}"
 
     def found(self, question: Question) -> Found:
         """Return the result of a question.
@@ -258,15 +258,8 @@ class DocumentAsker:
         return cosines, np.max(close, axis=0)[[chunks[id] for id in ids]]
 
     def _cited(self, chunk: Chunk, statement: Statement) -> Citation:
-        citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [statement], 1)
-        place = self._document, citation["start"], citation["end"]
-        if at := self._view.at(*place):
-            citation["at"] = at
-        if span := self._view.in_file(*place):
-            citation["in_file"] = [*span]
-        if (sure := self._view.read_from_picture(*place)) is not None:
-            citation["read_from_picture"] = sure
-        return citation
+        passage = Passage(**chunk, score=0.0, signals={}, n=1)
+        return self._view.located(cite(passage, [statement], 1))
 
 
 def _decided(cell: Cell, result: Found, question: Question) -> Cell:

@@ -1,0 +1,194 @@
+"""Reading: the chunks, texts and provisions of the documents that somebody may see."""
+
+from collections.abc import Collection as Names
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from lexloop.core.metadata import UNKNOWN, Metadata
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, PointedUnit
+from lexloop.documents.document import Box, Document, boxes_of, span_in_file, sure_of
+from lexloop.documents.structure.place import at_of
+from lexloop.documents.structure.references import Reference
+from lexloop.documents.structure.tree import Tree, key_of, key_of_heading, keys_of_term
+from lexloop.store.access import Access
+from lexloop.store.protocol import Store
+
+_TREES = 50
+
+
+class Readable:
+    """The documents that somebody may see, to be read.
+
+    Args:
+        store: The whole index.
+        access: What may be seen of it.
+    """
+
+    def __init__(self, store: Store, access: Access) -> None:
+        self._store, self.access = store, access
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """The documents' names, in order."""
+        return self.access.documents
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The documents' titles by their names, in order."""
+        return self.access.titles
+
+    def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
+        """Return each document's metadata; a superseded one ends where the next begins."""
+        return {name: self.access.metadata.get(name, UNKNOWN) for name in documents}
+
+    # --- chunks
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return the chunks with these ids, in the order asked for.
+
+        Raises:
+            KeyError: There is no such chunk.
+        """
+        return [self._dated(chunk) for chunk in self._store.chunks(self.access.checked(chunk_ids))]
+
+    def every_chunk(self, step: int = 1) -> Iterator[Chunk]:
+        """Yield every ``step``-th chunk in order, read in batches."""
+        return map(self._dated, self._store.every_chunk(step, self.access.within))
+
+    def _dated(self, chunk: Chunk) -> Chunk:
+        held = self.access.metadata[chunk["document"]]
+        if held.version:
+            chunk["version"] = held.version
+        if held.identifier:
+            chunk["identifier"] = held.identifier
+        if held.kind:
+            chunk["kind"] = held.kind
+        if held.jurisdiction:
+            chunk["jurisdiction"] = held.jurisdiction
+        return chunk
+
+    # --- documents
+
+    def document(self, name: str) -> Document:
+        """Return a document.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        if not self.access.shows(name):
+            raise KeyError(name)
+        return self._store.document(name)
+
+    def _shown(self, name: str) -> Document | None:
+        return self._store.document(name) if self.access.shows(name) else None
+
+    def text_of(self, document: str) -> str | None:
+        """Return the whole text of a document; None if it is not in this view."""
+        found = self._shown(document)
+        return found.text if found else None
+
+    def texts_of(self, documents: Sequence[str]) -> Iterator[str]:
+        """Yield the whole texts of documents, read in batches.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        self.access.checked([f"{name}#" for name in documents])
+        return self._store.texts_of(documents)
+
+    def tree_of(self, document: str) -> Tree | None:
+        """Return the tree of a document's provisions; None if it is not in this view."""
+        found = self._shown(document)
+        return found.tree if found else None
+
+    def cited(self, document: str, start: int, end: int, section: str) -> Citation:
+        """Return the citation of a span of a document, its number 0.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        found = self.document(document)
+        citation: Citation = {
+            "n": 0,
+            "document": document,
+            "section": section,
+            "page": found.page_at(start),
+            "start": start,
+            "end": end,
+            "quote": found.text[start:end],
+        }
+        if at := at_of(found, start, end):
+            citation["at"] = at
+        held = self.access.metadata[document]
+        if held.version:
+            citation["version"] = held.version
+        if held.identifier:
+            citation["identifier"] = held.identifier
+        return citation
+
+    def boxes(self, document: str, start: int, end: int) -> list[Box]:
+        """Return the places of a span on a document's pages; none where it has no pages."""
+        found = self._shown(document)
+        return boxes_of(found, start, end) if found else []
+
+    def located(self, citation: Citation) -> Citation:
+        """Return a citation with where it stands in its file, and how surely it was recognised."""
+        document = self._shown(citation["document"])
+        if document is None:
+            return citation
+        found, span = citation.copy(), (citation["start"], citation["end"])
+        if at := at_of(document, *span):
+            found["at"] = at
+        if in_file := span_in_file(document, *span):
+            found["in_file"] = [*in_file]
+        if (sure := sure_of(document, *span)) is not None:
+            found["read_from_picture"] = sure
+        return found
+
+    # --- provisions
+
+    def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
+        """Return the documents in which references may lead somewhere, those named first.
+
+        They are few: each tree is read.
+        """
+        others: Sequence[str] = self.documents
+        if len(others) > _TREES:
+            paths = (reference.steps[:n] for reference in references for n in range(1, 9))
+            keys = list(dict.fromkeys(key_of(path) for path in paths if path))
+            others = [name for name, _ in self._store.provisions(keys, self.access.within)]
+        return list(dict.fromkeys([*named, *others]))[:_TREES]
+
+    def headed(self, headings: Sequence[str]) -> list[tuple[str, int]]:
+        """Return document and place of each unit with one of the headings, in order."""
+        keys = [*dict.fromkeys(filter(None, map(key_of_heading, headings)))]
+        return self._store.provisions(keys, self.access.within)[:MOST_POINTED]
+
+    def placed(self, references: Sequence[Reference]) -> dict[str, list[int]]:
+        """Return the places of the units that references name, by their documents, in order."""
+        keys = [key_of(reference.steps) for reference in references]
+        found: dict[str, list[int]] = {}
+        for name, place in self._store.provisions(keys, self.access.within):
+            found.setdefault(name, []).append(place)
+        return found
+
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        """Return the ids of the chunks in which the definitions of terms begin, in order."""
+        keys = [key for term in terms for key in keys_of_term(term)[:1]]
+        found: list[str] = []
+        for name, place in self._store.provisions(keys, self.access.within):
+            start = self._store.document(name).tree.units[place].start
+            starts = self._store.starts(name)
+            at = int(np.searchsorted(starts, start, side="right"))
+            if len(starts):  # every chunk of a document may have been taken out
+                found.append(f"{name}#{starts[max(0, at - 1)]}")
+        return list(dict.fromkeys(found))[:MOST_POINTED]
+
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        """Yield the ids of the chunks that hold a unit's words, in order."""
+        name = unit["document"]
+        starts = self._store.starts(name)
+        begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)
+        for start in starts[begin : int(np.searchsorted(starts, unit["end"]))].tolist():
+            yield f"{name}#{start}"
