@@ -26,8 +26,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from lexloop.core.configuration import data_folder
 from lexloop.core.errors import AuditError, RateExceeded
 from lexloop.core.files import Sink, replacing, sync, try_lock
+from lexloop.store.forgetting import Forgotten, Left, Removal
 from lexloop_server.audit_lines import (
     HEAD,
     OWN,
@@ -44,6 +46,12 @@ from lexloop_server.audit_lines import (
 
 FOLDER = "audit"
 """The log's folder inside the data of a server."""
+FORGETS = 30
+_AUDITED = (
+    "The audit log still has the name of the document, and the questions that were asked, as text "
+    "unless it keeps them keyed. Each line holds the hash of the one before, so a single line "
+    "cannot be removed. The operator can delete whole old files."
+)
 _log = logging.getLogger("lexloop.serve")
 _KEY = "key"
 _KEY_BYTES = 32
@@ -252,6 +260,17 @@ class AuditLog:
         last = Head(head.n + 1, own, head.file, head.size + len(line))
         last.write(handle)
         return last, len(line)
+
+
+def forget(_: Removal, done: Forgotten) -> None:
+    """Record that the audit log of this machine remains."""
+    tell_of_audit_log(data_folder() / FOLDER, done)
+
+
+def tell_of_audit_log(folder: Path | None, done: Forgotten) -> None:
+    """Record that the audit log remains, if there is one."""
+    if folder is not None and files(folder):
+        done.left.append(Left(str(folder), _AUDITED, stays=True))
 
 
 @contextmanager

@@ -544,8 +544,8 @@ def remove(
     if not forget:
         served.uploads.remove(uploaded, document)
         return RemovedBody(job=served.indexing.start(uploaded).id)
+    from lexloop_server.audit import tell_of_audit_log
     from lexloop_server.forget_uploads import forget_upload
-    from lexloop_server.forgetting import tell_of_audit_log
 
     owner = owner_and_name(name)[0] or person.name
     done = forget_upload(served.uploads, served.store, uploaded, document, owner)
