@@ -1,20 +1,20 @@
 """Forgetting of a document: which one it is, and what became of it.
 
 What keeps anything of documents is an entry point of the group ``lexloop.stores``: a module with
-``FORGETS``, its place in the order in which stores are asked, and any of these functions.
+``FORGETS``, the number by which stores are ordered, and any of these functions. An order calls each
+function of all stores before the next one.
 
 * ``held(removal) -> list[Held]``: what its indexes have of the document.
 * ``quotes(removal) -> bool``: whether it has something made of the document. This is only asked for
   a document that is not in any index.
-* ``forget(removal, done)``: removes all that it has of the document, and records what it did.
-* ``settle(removal, done)``: called after all stores have forgotten.
+* ``forget(removal, done)``: removes what quotes the document, and what can be made again.
+* ``delete(removal, done)``: removes the document itself. What identifies it is deleted last.
+* ``settle(removal, done)``: removes or reports what is still in use.
 
-Each must be repeatable with the same result, so running a killed order again finishes it. What
-quotes the document goes first (10 to 30), then what can be made again (40), and what identifies the
-document last (50 to 70).
+They record what they did in ``done``, and can be repeated with the same result, so running a killed
+order again finishes it.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -26,14 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.core.errors import CorpusError, LexloopError, NotFoundError
-from lexloop.core.files import MANIFEST
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.documents.reading.formats import is_source
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.address import absolute, is_address
-from lexloop.store.manifest import IndexSource
+from lexloop.store.manifest import IndexSource, sources_in
 from lexloop.store.opening import manifest_at, sample_folder, tools_for
 from lexloop.store.preparing import Tools
 
@@ -183,15 +182,6 @@ def _sources(corpus: str) -> tuple[IndexSource, ...]:
         return (IndexSource(str(sample_folder())),)
     own = (IndexSource(corpus),)
     return own if is_address(corpus) else (*(sources_in(Path(corpus)) or ()), *own)
-
-
-def sources_in(index: Path) -> list[IndexSource] | None:
-    """Return the sources of an index of any format, or None if it does not name them."""
-    try:
-        records = json.loads((index / MANIFEST).read_text(encoding="utf-8"))["sources"]
-        return [IndexSource(str(record["path"]), str(record["prefix"])) for record in records]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def not_there(name: str, corpus: str, known: Sequence[str]) -> NotFoundError:

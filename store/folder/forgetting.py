@@ -1,4 +1,4 @@
-"""Forgetting of a document in indexes on this machine: rewritten without it, or removed."""
+"""Forgetting of a document in what is on this machine: indexes, and caches of what was made."""
 
 import json
 import shutil
@@ -11,13 +11,14 @@ from pathlib import Path
 from lexloop.core.errors import LexloopError
 from lexloop.core.files import cache_folder, is_index
 from lexloop.core.metadata import Metadata
+from lexloop.core.text_cache import TextCache, extractions_path, replies_path
 from lexloop.store.folder.generations import GENERATIONS, STAGING, drop, still_read, writing
 from lexloop.store.folder.texts import TextStore
 from lexloop.store.forgetting import Forgotten, Held, Left, Removal, Target
-from lexloop.store.manifest import Manifest
+from lexloop.store.manifest import Manifest, sources_in
 from lexloop.store.writer import remove_documents
 
-FORGETS = 60
+FORGETS = 50
 FOLDERS = "[!.]*/"
 """Matches the folders in a folder, without hidden ones."""
 _PATIENCE_S, _POLL_S = 30.0, 0.2
@@ -35,7 +36,26 @@ def held(removal: Removal) -> list[Held]:
 
 
 def forget(removal: Removal, done: Forgotten) -> None:
-    """Rewrite indexes without the document, except those of the cache."""
+    """Drop what can be made again: cached indexes that have it, and all that models wrote."""
+    for file, kind in ((replies_path(), "replies"), (extractions_path(), "extractions")):
+        with done.trying(file):
+            if file.exists():
+                with closing(TextCache(file, kind)) as texts:
+                    if gone := texts.empty():
+                        done.touch("cache", file, f"emptied of {gone} {kind} of models")
+    for index in cached_indexes():
+        with done.trying(index):
+            if is_index(index) and _holds(index, removal.target):
+                drop(index)
+                done.touch("cache", index, "removed; it is rebuilt when needed")
+    if (graphs := cache_folder().parent / "graphs").is_dir():
+        with done.trying(graphs):
+            shutil.rmtree(graphs)
+            done.touch("cache", graphs, "removed: copies of an engine's relations")
+
+
+def delete(removal: Removal, done: Forgotten) -> None:
+    """Rewrite the indexes that somebody made without the document."""
     for index in filter(is_index, removal.indexes):
         with done.trying(index):
             _take_out(index, removal, done)
@@ -72,6 +92,15 @@ def held_in(index: Path, target: Target) -> Held:
             lambda name: texts.rows("SELECT text FROM documents WHERE name = ?", [name])[0][0],
             manifest.fingerprints,
         )
+
+
+def _holds(index: Path, target: Target) -> bool:
+    """Return whether a cached index has the document, or cannot say that it has not."""
+    try:
+        contents = held_in(index, target)
+    except (LexloopError, sqlite3.Error, OSError, ValueError, KeyError):
+        return sources_in(index) is None or target.may_hold(str(index))
+    return bool(contents.documents or contents.files)
 
 
 def _take_out(index: Path, removal: Removal, done: Forgotten) -> None:

@@ -21,7 +21,6 @@ from lexloop.apps.threads import ThreadStore
 from lexloop.apps.withdrawing import NOTE
 from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
-from lexloop.graph import caches
 from lexloop.models.minilm import load_shipped
 from lexloop.store.folder import forgetting as indexes
 from lexloop.store.folder.generations import SharedLock
@@ -187,7 +186,7 @@ STEPS = (
     (ThreadStore, "rewrite"),
     (ThreadStore, "_scrub"),
     (TextCache, "empty"),
-    (caches, "drop"),
+    (indexes, "drop"),
     (forgetting.Forgotten, "touch"),
     (indexes, "remove_documents"),
     (indexes, "tidy"),

@@ -19,7 +19,7 @@ from lexloop_engines.engine.store import manifest_of, open_engine, stamp_of
 
 __all__ = [
     "FORGETS",
-    "forget",
+    "delete",
     "held",
     "manifest_of",
     "open_engine",
@@ -31,7 +31,7 @@ __all__ = [
     "verify_engine",
 ]
 
-FORGETS = 70
+FORGETS = 60
 
 
 def signs_in() -> bool:
@@ -60,7 +60,7 @@ def held(removal: Removal) -> list[Held]:
         ]
 
 
-def forget(removal: Removal, done: Forgotten) -> None:
+def delete(removal: Removal, done: Forgotten) -> None:
     """Rewrite the index at an address without the document."""
     address = removal.target.corpus
     with done.trying(address):

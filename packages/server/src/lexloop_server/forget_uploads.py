@@ -18,7 +18,7 @@ from lexloop_server.homes import renamed
 from lexloop_server.uploads import GONE, STAGED, Uploaded, UploadStore
 from lexloop_workbench import tables
 
-FORGETS = 50
+FORGETS = 40
 _OWN = (
     "It is your own file: --delete-file deletes it. A question on its folder reads it again "
     "otherwise."
@@ -26,7 +26,7 @@ _OWN = (
 _RESTS = "It was being uploaded or deleted: the server removes it when it starts."
 
 
-def forget(removal: Removal, done: Forgotten) -> None:
+def delete(removal: Removal, done: Forgotten) -> None:
     """Delete an uploaded copy, and a person's own file only if the order says so."""
     uploads = Path(os.path.realpath(data_folder() / UPLOADS))
     for file in removal.target.files():

@@ -113,7 +113,7 @@ class Order:
         order = {"corpus": absolute(self.target.corpus), "document": self.target.name}
         removal = Removal(
             self.target,
-            self._of_table,
+            lambda owner, corpus: self._served(owner, corpus) if owner else [corpus],
             self._stores(),
             self._indexes(),
             self.embedder_of,
@@ -122,7 +122,7 @@ class Order:
         )
         removal.texts = self._looked_up(removal, orders.known(order))
         orders.begin(order)
-        for step in ("forget", "settle"):
+        for step in ("forget", "delete", "settle"):
             for act in _functions(step):
                 act(removal, done)
         if done.over:
@@ -169,10 +169,6 @@ class Order:
             if name in (folder.name for folder in home.glob(FOLDERS))
         ]
         return [str(folder) for folder in folders] or [collection]
-
-    def _of_table(self, owner: str, corpus: str) -> list[str]:
-        """Return the corpora that a table's may be; who runs commands owns by no name."""
-        return self._served(owner, corpus) if owner else [corpus]
 
     def _indexes(self) -> list[Path]:
         """Return the index that is named, and those of uploads which may have the document."""
