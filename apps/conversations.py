@@ -19,9 +19,8 @@ def quotes(removal: Removal) -> bool:
     for file, corpora in removal.conversations:
         traces = traces_of(removal.target, corpora)
         with closing(ThreadStore(file)) as store, suppress(DataError):
-            for person, answer in store.every():
-                if withdrawn(answer, traces(person)) != answer:
-                    return True
+            if any(withdrawn(answer, traces(person)) != answer for person, answer in store.every()):
+                return True
     return False
 
 
@@ -88,5 +87,5 @@ def withdraw(store: ThreadStore, traces: Callable[[str], Traces], done: Forgotte
             done.touch("feedback", feedback.file, f"what was said of answer {id}")
     with done.trying(store.file):
         for _, thread, id in store.rewrite(changed):
-            subject = "the answer" if id in emptied else "passages of the answer"
-            done.touch("thread", store.file, f"{subject} {id} of thread {thread}")
+            part = "" if id in emptied else "passages of "
+            done.touch("thread", store.file, f"{part}the answer {id} of thread {thread}")

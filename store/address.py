@@ -1,5 +1,6 @@
 """The address of an index in a search engine, as a setting names it, and how it is kept there."""
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, NewType, cast
 
 from lexloop.core.errors import SettingsError
+from lexloop.core.files import cache_folder
 from lexloop.core.settings import SAMPLE_CORPUS, refuse_secrets
 
 Product = Literal["elasticsearch", "opensearch"]
@@ -127,3 +129,9 @@ def absolute(corpus: str) -> str:
     """Return a corpus as an absolute path or address."""
     named = corpus == SAMPLE_CORPUS or is_address(corpus)
     return corpus if named else os.path.abspath(os.path.expanduser(corpus))
+
+
+def beside(address: str) -> Path:
+    """Return the folder in the cache where an index is kept before it is written into an engine."""
+    digest = hashlib.sha256(address.encode()).hexdigest()[:32]
+    return cache_folder().parent / "engines" / digest

@@ -75,6 +75,10 @@ class Forgotten:
         """Note what was done to a place."""
         self.touched.append(Touched(kind, str(where), done))
 
+    def leave(self, where: object, why: str, stays: bool = False) -> None:
+        """Note that something remains at a place, and why; see ``Left``."""
+        self.left.append(Left(str(where), why, stays))
+
     @property
     def over(self) -> bool:
         """True if the same order has nothing more to do."""
@@ -145,12 +149,13 @@ class Target:
 
     def files(self) -> list[Path]:
         """Return the source files that it is, or lies in."""
-        lying = (Path(place) for place in sorted(self.places) if "://" not in place)
-        above = (ancestor for path in lying for ancestor in (path, *path.parents))
+        paths = (Path(place) for place in sorted(self.places) if "://" not in place)
         # unlike Path.is_file this answers for a name that no file can have
         return [
             candidate
-            for candidate in dict.fromkeys(above)
+            for candidate in dict.fromkeys(
+                place for path in paths for place in (path, *path.parents)
+            )
             if os.path.isfile(candidate) and is_source(candidate.name)
         ]
 

@@ -14,7 +14,7 @@ from lexloop.core.metadata import Metadata
 from lexloop.core.text_cache import TextCache, extractions_path, replies_path
 from lexloop.store.folder.generations import GENERATIONS, STAGING, drop, still_read, writing
 from lexloop.store.folder.texts import TextStore
-from lexloop.store.forgetting import Forgotten, Held, Left, Removal, Target
+from lexloop.store.forgetting import Forgotten, Held, Removal, Target
 from lexloop.store.manifest import Manifest, sources_in
 from lexloop.store.writer import remove_documents
 
@@ -72,8 +72,11 @@ def settle(removal: Removal, done: Forgotten) -> None:
 
 def cached_indexes() -> list[Path]:
     """Return the folders of all cached indexes, of any format."""
-    places = cache_folder(), cache_folder().parent / "engines"
-    return [index for place in places for index in sorted(place.glob(FOLDERS))]
+    return [
+        index
+        for place in (cache_folder(), cache_folder().parent / "engines")
+        for index in sorted(place.glob(FOLDERS))
+    ]
 
 
 def held_in(index: Path, target: Target) -> Held:
@@ -85,9 +88,11 @@ def held_in(index: Path, target: Target) -> Held:
     manifest = Manifest.read(index)
     file = index / GENERATIONS / manifest.generation / TextStore.FILE
     with closing(TextStore.open(file)) as texts:
-        rows = texts.rows("SELECT name, metadata FROM documents")
         return Held.of(
-            {name: Metadata.from_record(json.loads(record)) for name, record in rows},
+            {
+                name: Metadata.from_record(json.loads(record))
+                for name, record in texts.rows("SELECT name, metadata FROM documents")
+            },
             partial(target.is_of, str(index.absolute())),
             lambda name: texts.rows("SELECT text FROM documents WHERE name = ?", [name])[0][0],
             manifest.fingerprints,
@@ -112,8 +117,13 @@ def _take_out(index: Path, removal: Removal, done: Forgotten) -> None:
         done.touch("index", index, "removed: nothing else is in it")
     elif names:
         tools = removal.tools_of(Manifest.read(index).settings)
-        there = bool(removal.target.files())
-        remove_documents(index, names, tools, progress=removal.progress, keep_out=there)
+        remove_documents(
+            index,
+            names,
+            tools,
+            progress=removal.progress,
+            keep_out=bool(removal.target.files()),
+        )
         done.touch("index", index, f"rewritten without {', '.join(contents.documents or names)}")
 
 
@@ -125,7 +135,9 @@ def tidy(index: Path, until: float, done: Forgotten) -> None:
         if not (readers := still_read(index)):
             return
         if time.monotonic() > until:
-            why = f"Generation {readers[0]} is being read. End its reader, then run this again."
-            done.left.append(Left(str(index), why))
+            done.leave(
+                index,
+                f"Generation {readers[0]} is being read. End its reader, then run this again.",
+            )
             return
         time.sleep(_POLL_S)

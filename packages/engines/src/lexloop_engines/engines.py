@@ -1,13 +1,11 @@
 """What Lexloop asks of indexes in engines, which it finds by the product of an address."""
 
-import hashlib
 import os
 from contextlib import closing
 
-from lexloop.core.files import cache_folder
 from lexloop.core.metadata import UNKNOWN
-from lexloop.store.address import is_address
-from lexloop.store.forgetting import Forgotten, Held, Left, Removal
+from lexloop.store.address import beside, is_address
+from lexloop.store.forgetting import Forgotten, Held, Removal
 from lexloop_engines.engine.client import credentials_in
 from lexloop_engines.engine.moving import (
     pull_index,
@@ -66,11 +64,9 @@ def delete(removal: Removal, done: Forgotten) -> None:
     with done.trying(address):
         for contents in held(removal):
             if contents.documents and not contents.others:
-                why = "It has nothing else: delete the index in the engine."
-                done.left.append(Left(address, why))
+                done.leave(address, "It has nothing else: delete the index in the engine.")
             elif contents.documents:
                 tools = removal.tools_of(manifest_of(address).settings)
-                digest = hashlib.sha256(address.encode()).hexdigest()[:32]
-                beside, names = cache_folder().parent / "engines" / digest, [*contents.documents]
-                remove_from_engine(address, names, beside, tools, removal.progress)
+                names = [*contents.documents]
+                remove_from_engine(address, names, beside(address), tools, removal.progress)
                 done.touch("engine", address, f"rewritten without {', '.join(names)}")

@@ -29,7 +29,7 @@ from typing import Any
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import AuditError, RateExceeded
 from lexloop.core.files import Sink, replacing, sync, try_lock
-from lexloop.store.forgetting import Forgotten, Left, Removal
+from lexloop.store.forgetting import Forgotten, Removal
 from lexloop_server.audit_lines import (
     HEAD,
     OWN,
@@ -190,6 +190,11 @@ class AuditLog:
             raise unreadable(self.folder, error) from error
         return f"{last.n}:{last.sha256}" if last and last.n else ""
 
+    def remain(self, done: Forgotten) -> None:
+        """Record that the log still names a forgotten document, if there are any lines."""
+        if self.folder is not None and files(self.folder):
+            done.leave(self.folder, _AUDITED, stays=True)
+
     def _state_nothing(self, folder: Path) -> None:
         """State that a new log is empty. A log without this statement has lost lines."""
         with self._held(folder) as handle, _witness(folder) as witness:
@@ -264,13 +269,8 @@ class AuditLog:
 
 def forget(_: Removal, done: Forgotten) -> None:
     """Record that the audit log of this machine remains."""
-    tell_of_audit_log(data_folder() / FOLDER, done)
-
-
-def tell_of_audit_log(folder: Path | None, done: Forgotten) -> None:
-    """Record that the audit log remains, if there is one."""
-    if folder is not None and files(folder):
-        done.left.append(Left(str(folder), _AUDITED, stays=True))
+    if files(data_folder() / FOLDER):  # opening a log would begin one
+        AuditLog(data_folder() / FOLDER).remain(done)
 
 
 @contextmanager

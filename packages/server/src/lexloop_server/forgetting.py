@@ -7,38 +7,41 @@ DATA/forgotten before the first store is asked. Once it is done, only the hash o
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from sqlite3 import Error
 from typing import Any
 
-from lexloop.apps.shapes.record import owner_and_name
-from lexloop.apps.threads import FILE_NAME
+from lexloop.apps.conversations import traces_of, withdraw
+from lexloop.apps.shapes.record import owner_and_name, shared_name
+from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
-from lexloop.core.errors import DataError
+from lexloop.core.errors import DataError, LexloopError, NotFoundError
 from lexloop.core.files import sync, write_text
 from lexloop.core.metadata import Filters
-from lexloop.core.packages import brought, loaded
+from lexloop.core.packages import stores_that
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.address import absolute, is_address
-from lexloop.store.folder.forgetting import FOLDERS
+from lexloop.store.folder.forgetting import FOLDERS, held_in
 from lexloop.store.forgetting import Corpora, Forgotten, Held, Removal, Target, not_there
-from lexloop_server.homes import home_of, rename_homes
+from lexloop_server.homes import home_of, rename_homes, renamed
+from lexloop_server.uploads import Uploaded, UploadStore
+from lexloop_workbench import tables
 
 CHATS = "threads.sqlite"
 UPLOADS = "collections"
-_ORDERS = "forgotten"
 
 
 class Orders:
     """The orders to forget that were begun or carried out, each in a file of a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or data_folder() / _ORDERS
+        self._folder = folder or data_folder() / "forgotten"
 
     def known(self, order: Mapping[str, str]) -> bool:
         """Return whether an order was begun before."""
@@ -54,8 +57,7 @@ class Orders:
 
     def finish(self, order: Mapping[str, str]) -> None:
         """Note the day on which an order was carried out, and forget its names as well."""
-        day = datetime.now(UTC).date().isoformat()
-        self._write(order, {"forgotten": day})
+        self._write(order, {"forgotten": datetime.now(UTC).date().isoformat()})
 
     def begun(self) -> list[dict[str, str]]:
         """Return the orders that were not carried out."""
@@ -123,7 +125,7 @@ class Order:
         removal.texts = self._looked_up(removal, orders.known(order))
         orders.begin(order)
         for step in ("forget", "delete", "settle"):
-            for act in _functions(step):
+            for act in stores_that(step):
                 act(removal, done)
         if done.over:
             orders.finish(order)
@@ -135,24 +137,21 @@ class Order:
         Raises:
             NotFoundError: They may see no such document, and there was no earlier order for it.
         """
-        indexes: list[Held] = [one for find in _functions("held") for one in find(removal)]
-        admits = self.access.admits
+        indexes: list[Held] = [one for find in stores_that("held") for one in find(removal)]
         others = [item for contents in indexes for item in contents.others.items()]
-        near = [name for name, metadata in others if admits(metadata)]
+        near = [name for name, metadata in others if self.access.admits(metadata)]
         own = [metadata for contents in indexes for metadata in contents.documents.values()]
-        hidden = bool(own) and not any(map(admits, own))
-        held = any(contents.documents or contents.files for contents in indexes)
-        there = known or held or self.target.files()
-        if hidden or not (there or any(quotes(removal) for quotes in _functions("quotes"))):
+        hidden = bool(own) and not any(map(self.access.admits, own))
+        there = known or self.target.files() or any(one.documents or one.files for one in indexes)
+        if hidden or not (there or any(quotes(removal) for quotes in stores_that("quotes"))):
             raise not_there(self.target.name, self.target.corpus, near)
         return [text for contents in indexes for text in contents.texts]
 
     def _stores(self) -> list[tuple[Path, Corpora]]:
         """Return the files of conversations, and how the answers of each name their corpora."""
-        data = data_folder()
         return [
-            (data / FILE_NAME, self._served),
-            (self.chats or data / CHATS, lambda _, collection: [collection]),
+            (data_folder() / FILE_NAME, self._served),
+            (self.chats or data_folder() / CHATS, lambda _, collection: [collection]),
         ]
 
     def _served(self, person: str, collection: str) -> list[str]:
@@ -179,9 +178,70 @@ class Order:
         return list(dict.fromkeys(own))
 
 
-def _functions(name: str) -> list[Callable[..., Any]]:
-    """Return what stores of all packages do at a step, in the order in which they are asked."""
-    entries = {entry.value: entry for entry in brought("lexloop.stores").values()}
-    stores = [store for store in map(loaded, entries.values()) if hasattr(store, "FORGETS")]
-    stores.sort(key=lambda store: store.FORGETS)
-    return [getattr(store, name) for store in stores if hasattr(store, name)]
+def forget_upload(
+    uploads: UploadStore, store: ThreadStore, one: Uploaded, document: str, owner: str
+) -> Forgotten:
+    """Forget an uploaded file. It is deleted first, so that no later answer can quote it.
+
+    The caller must then rewrite its index. After a crash, repeat the same order or call ``resume``.
+
+    Args:
+        uploads: The store of the file.
+        store: The store of the answers. Opinions are beside it.
+        one: The collection.
+        document: The name of the file.
+        owner: The name of its owner. Others know it as OWNER~NAME.
+
+    Raises:
+        NotFoundError: There is no such file, and none was forgotten.
+    """
+    order = {"folder": str(one.folder), "document": document, "owner": owner}
+    orders = Orders()
+    if document not in one.files() and not orders.known(order):
+        raise not_there(document, one.name, one.files())
+    orders.begin(order)
+    return _carried_out(uploads, store, order, orders)
+
+
+def resume(uploads: UploadStore, store: ThreadStore) -> list[Uploaded]:
+    """Carry out an earlier process's orders, and return the collections to index again."""
+    orders, affected = Orders(), list[Uploaded]()
+    for order in orders.begun():
+        if order.keys() == {"folder", "document", "owner"}:
+            _carried_out(uploads, store, order, orders)
+            affected.append(_collection(order))
+    return [collection for collection in affected if collection.folder.is_dir()]
+
+
+def _carried_out(
+    uploads: UploadStore, store: ThreadStore, order: Mapping[str, str], orders: Orders
+) -> Forgotten:
+    document, owner = order["document"], order["owner"]
+    collection, done = _collection(order), Forgotten()
+    target = Target.of(str(collection.documents), document)
+    texts: Sequence[str] = ()
+    with suppress(LexloopError, Error):
+        texts = held_in(collection.index, target).texts
+    with done.trying(collection.name), suppress(NotFoundError):
+        uploads.remove(collection, document)
+        done.touch("upload", document, "deleted")
+
+    def corpora(person: str, said: str) -> list[str]:
+        own = said == collection.name and person in ("", owner)
+        return (
+            [str(collection.documents)]
+            if own or said == shared_name(owner, collection.name)
+            else []
+        )
+
+    withdraw(store, traces_of(target, corpora, texts), done)
+    tables.withdraw(target, corpora, done, texts)
+    if done.over:
+        orders.finish(order)
+    return done
+
+
+def _collection(order: Mapping[str, str]) -> Uploaded:
+    """Return the present place of an order's collection. It may have moved since the order."""
+    folder = Path(order["folder"])
+    return Uploaded(folder.name, renamed(folder.parent) / folder.name)

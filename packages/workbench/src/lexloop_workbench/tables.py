@@ -13,7 +13,7 @@ from lexloop.core.errors import ConflictError, LexloopError
 from lexloop.core.files import cache_folder
 from lexloop.core.settings import Settings
 from lexloop.store.address import absolute
-from lexloop.store.forgetting import Corpora, Forgotten, Left, Removal, Target
+from lexloop.store.forgetting import Corpora, Forgotten, Removal, Target
 from lexloop_workbench.table.store import SUFFIX, Correction, TableStore
 
 FOLDER = "tables"
@@ -75,7 +75,7 @@ def withdraw(target: Target, corpora: Corpora, done: Forgotten, texts: Sequence[
                 done.touch("table", store.file, f"{gone} cells deleted")
             asked = (question.question for question in info.checklist.questions)
             if any(map(traces.quotes, (info.title, info.checklist.title, *asked))):
-                done.left.append(Left(str(store.file), _ASKED, stays=True))
+                done.leave(store.file, _ASKED, stays=True)
 
 
 def _rows_of(target: Target, store: TableStore, corpora: Corpora) -> list[str]:

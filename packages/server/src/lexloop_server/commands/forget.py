@@ -68,10 +68,14 @@ def forget(
     with bar() as report:
         done = order.run(report)
     if as_json:
-        lists = {
-            name: [vars(entry) for entry in getattr(done, name)] for name in ("touched", "left")
-        }
-        write_json({"document": document, "corpus": settings.corpus, **lists})
+        write_json(
+            {
+                "document": document,
+                "corpus": settings.corpus,
+                "touched": [vars(place) for place in done.touched],
+                "left": [vars(place) for place in done.left],
+            }
+        )
     else:
         _show(document, done)
     if done.left:
