@@ -11,7 +11,7 @@ from pathlib import Path
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_text
-from lexloop.core.packages import brought, loaded
+from lexloop.core.packages import stores_that
 from lexloop.core.settings_groups import RetentionSettings
 
 LOOKED = "retention-looked"
@@ -35,9 +35,8 @@ def expire(store: ThreadStore, settings: RetentionSettings) -> None:
     if settings.threads_days:
         until = looked - timedelta(days=settings.threads_days)
         store.expire(until, now)
-        for entry in brought("lexloop.stores").values():
-            if expires := getattr(loaded(entry), "expire", None):
-                expires(until)
+        for expires in stores_that("expire"):
+            expires(until)
     if settings.feedback_days:
         from lexloop.apps.feedback import FeedbackStore, feedback_file
 

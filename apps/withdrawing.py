@@ -50,8 +50,8 @@ class Traces:
 
     def note(self, answer: Mapping[str, Any]) -> None:
         """Learn the document's texts in a stored answer, and whether it quotes them."""
-        for item in _mappings(answer):
-            if self._names(item, _usual(answer)):
+        for item in _all(answer):
+            if isinstance(item, Mapping) and self._names(item, _usual(answer)):
                 for name in ("text", "quote"):
                     if text := item.get(name):
                         self.learn(text)
@@ -94,7 +94,7 @@ def withdrawn(answer: Mapping[str, Any], traces: Traces) -> Mapping[str, Any]:
     question = answer["question"]
     cites = any(rest[name] != answer[name] for name in ("citations", "near"))
     texts = {name: value for name, value in rest.items() if name not in ("feedback", "id")}
-    if cites or any(map(traces.quotes, _texts(texts))):
+    if cites or any(isinstance(text, str) and traces.quotes(text) for text in _all(texts)):
         question = REMOVED if traces.quotes(question) else question
         rest = {name: _EMPTY.get(name, value) for name, value in rest.items()}
         rest |= {
@@ -134,21 +134,9 @@ def _runs(text: str) -> Iterator[int]:
     return (hash(tuple(words[n : n + _RUN])) for n in range(len(words) - _RUN + 1))
 
 
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, Mapping):
-        yield value
-    for item in _inside(value):
-        yield from _mappings(item)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for item in _inside(value):
-        yield from _texts(item)
-
-
-def _inside(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return [*value.values()]
-    return value if isinstance(value, list) else []
+def _all(value: Any) -> Iterator[Any]:
+    """Yield a value of JSON, and every value inside it."""
+    yield value
+    inside = [*value.values()] if isinstance(value, Mapping) else value
+    for item in inside if isinstance(inside, list) else ():
+        yield from _all(item)

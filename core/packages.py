@@ -1,7 +1,7 @@
 """The other packages of Lexloop: what they bring, and the error if one is missing."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -44,6 +44,18 @@ def brought(group: str) -> Mapping[str, EntryPoint]:
         group: Such as "lexloop.readers".
     """
     return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def stores_that(function: str) -> list[Callable[..., Any]]:
+    """Return the functions of this name of all stores, in the order of their ``FORGETS``.
+
+    Stores are what the installed packages bring to ``lexloop.stores``. Most have only some
+    functions: ``expire`` as in ``apps/retention.py``, others as in ``store/forgetting.py``.
+    """
+    # a module that is brought by several names is one store
+    entries = {entry.value: entry for entry in brought("lexloop.stores").values()}
+    stores = sorted(map(loaded, entries.values()), key=lambda store: getattr(store, "FORGETS", 0))
+    return [getattr(store, function) for store in stores if hasattr(store, function)]
 
 
 def required(group: str, name: str, what: str, package: str) -> Any:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -61,17 +61,23 @@ def out_of_time(allowed_s: float, when: str) -> DeadlineExceeded:
     )
 
 
+T = TypeVar("T")
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def within(deadline: Deadline) -> Iterator[None]:
-    """Set the deadline that everything called inside is checked against."""
-    token = _current.set(deadline)
+def setting(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Set a context variable for everything that runs inside."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _current.reset(token)
+        variable.reset(token)
+
+
+def within(deadline: Deadline) -> AbstractContextManager[None]:
+    """Set the deadline that everything called inside is checked against."""
+    return setting(_current, deadline)
 
 
 def current_deadline() -> Deadline | None:
@@ -103,14 +109,9 @@ class Abandoned(BaseException):
 _give_way: ContextVar[Callable[[], None] | None] = ContextVar("give_way", default=None)
 
 
-@contextmanager
-def giving_way(let_others: Callable[[], None]) -> Iterator[None]:
+def giving_way(let_others: Callable[[], None]) -> AbstractContextManager[None]:
     """Set what ``give_way`` calls in everything that runs inside."""
-    token = _give_way.set(let_others)
-    try:
-        yield
-    finally:
-        _give_way.reset(token)
+    return setting(_give_way, let_others)
 
 
 def give_way() -> None:
@@ -126,7 +127,6 @@ def give_way() -> None:
 
 
 P = ParamSpec("P")
-T = TypeVar("T")
 _IDLE = 8
 """The most loops of callers that are kept for the next ones; each holds three files."""
 

@@ -98,3 +98,8 @@ class TextCache:
 def replies_path() -> Path:
     """Return the usual file of what models replied when they were asked to judge or to make."""
     return cache_folder().parent / "replies.sqlite"
+
+
+def extractions_path() -> Path:
+    """Return the file of what models extracted from chunks."""
+    return cache_folder().parent / "extractions.sqlite"

@@ -10,10 +10,9 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from lexloop import prompts
-from lexloop.core.files import cache_folder
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
-from lexloop.core.text_cache import TextCache
+from lexloop.core.text_cache import TextCache, extractions_path
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import find_quote, tokenize
@@ -210,11 +209,6 @@ def _extraction_key(model: str, chunk: Chunk) -> str:
     prompt = prompts.load("extract_triplets", {"passage", "limit"})
     content = "\0".join((model, prompt.system, prompt.user, chunk["text"]))
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def extractions_path() -> Path:
-    """Return the file of the cache of extractions."""
-    return cache_folder().parent / "extractions.sqlite"
 
 
 def expected_cost(

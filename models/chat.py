@@ -10,8 +10,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager, aclosing
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,7 +22,7 @@ from lexloop.core.errors import (
     ModelWindowError,
     SettingsError,
 )
-from lexloop.core.running import in_time, out_of_time
+from lexloop.core.running import in_time, out_of_time, setting
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.provider import (
@@ -68,14 +68,9 @@ Terms = Callable[["ChatModel", ChatRequest], Coroutine[Any, Any, ChatReply]]
 _terms: ContextVar[Terms] = ContextVar("terms")
 
 
-@contextmanager
-def asking(terms: Terms) -> Iterator[None]:
+def asking(terms: Terms) -> AbstractContextManager[None]:
     """Set the terms on which every chat model inside is asked."""
-    token = _terms.set(terms)
-    try:
-        yield
-    finally:
-        _terms.reset(token)
+    return setting(_terms, terms)
 
 
 def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | None":

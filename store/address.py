@@ -1,5 +1,7 @@
 """The address of an index in a search engine, as a setting names it, and how it is kept there."""
 
+import hashlib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +9,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, NewType, cast
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import refuse_secrets
+from lexloop.core.files import cache_folder
+from lexloop.core.settings import SAMPLE_CORPUS, refuse_secrets
 
 Product = Literal["elasticsearch", "opensearch"]
 _ADDRESS = re.compile(r"(elasticsearch|opensearch)(\+tls)?://([^/?#]*)(?:/(.*))?", re.S)
@@ -120,3 +123,15 @@ def _host(text: str) -> tuple[str, int]:
     if not found or not 0 < port < 1 << 16:
         raise SettingsError(f"{text!r} names no host of an engine.", _FORM)
     return found[1], port
+
+
+def absolute(corpus: str) -> str:
+    """Return a corpus as an absolute path or address."""
+    named = corpus == SAMPLE_CORPUS or is_address(corpus)
+    return corpus if named else os.path.abspath(os.path.expanduser(corpus))
+
+
+def beside(address: str) -> Path:
+    """Return the folder in the cache where an index is kept before it is written into an engine."""
+    digest = hashlib.sha256(address.encode()).hexdigest()[:32]
+    return cache_folder().parent / "engines" / digest

@@ -183,5 +183,14 @@ class Manifest:
                 )
 
 
+def sources_in(index: Path) -> list[IndexSource] | None:
+    """Return the sources of an index of any format, or None if it does not name them."""
+    try:
+        records = json.loads((index / MANIFEST).read_text(encoding="utf-8"))["sources"]
+        return [IndexSource(str(record["path"]), str(record["prefix"])) for record in records]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _checksum(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

@@ -49,8 +49,8 @@ WHOLE = {
     "writer.IndexBuilder",
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.store.folder``."""
-MAINTENANCE = {"apps/cli/index.py", "packages/server/src/lexloop_server/forgetting.py"}
-"""Opens, moves and brings up to date what others see by a view; names what is to be removed."""
+MAINTENANCE = {"apps/cli/index.py"}
+"""Opens, moves and brings up to date what others see by a view."""
 STORES = (ROOT / "store", ROOT / "packages" / "engines" / "src")
 """The rooms of what an index holds, on this machine and in an engine."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

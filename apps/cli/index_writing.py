@@ -1,6 +1,5 @@
 """Write an index as a command says, here or over a cluster, and report on it."""
 
-import hashlib
 import os
 import sys
 import time
@@ -30,7 +29,7 @@ from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
-from lexloop.store.address import USUAL, Destination, Storage, is_address
+from lexloop.store.address import USUAL, Destination, Storage, beside, is_address
 
 if TYPE_CHECKING:
     from lexloop.documents.document import SkippedSource
@@ -253,10 +252,10 @@ def kept_for(engine: str, force: bool, clustered: bool) -> Path:
         CorpusError: The engine has an index of that name that is not from this machine.
         EngineError: The engine does not answer.
     """
-    from lexloop.core.files import cache_folder, is_index
+    from lexloop.core.files import is_index
     from lexloop.store.engines import engines_for
 
-    folder = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
+    folder = beside(engine)
     if force or clustered or is_index(folder):
         return folder
     try:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from answers import record
 
+from lexloop.apps.conversations import traces_of
 from lexloop.apps.feedback import FeedbackStore
 from lexloop.apps.retention import LOOKED
 from lexloop.apps.shapes.record import Answer
@@ -21,6 +22,7 @@ from lexloop.apps.withdrawing import NOTE
 from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
 from lexloop.models.minilm import load_shipped
+from lexloop.store.folder import forgetting as indexes
 from lexloop.store.folder.generations import SharedLock
 from lexloop_server import forgetting
 from lexloop_server.audit import AuditLog
@@ -48,7 +50,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "kept"
     monkeypatch.setenv("LEXLOOP_CACHE", str(place / "cache"))
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(place / "data"))
-    monkeypatch.setattr(forgetting, "_PATIENCE_S", 0.5)
+    monkeypatch.setattr(indexes, "_PATIENCE_S", 0.5)
     return place
 
 
@@ -184,10 +186,10 @@ STEPS = (
     (ThreadStore, "rewrite"),
     (ThreadStore, "_scrub"),
     (TextCache, "empty"),
-    (forgetting, "drop"),
+    (indexes, "drop"),
     (forgetting.Forgotten, "touch"),
-    (forgetting, "remove_documents"),
-    (forgetting, "tidy"),
+    (indexes, "remove_documents"),
+    (indexes, "tidy"),
     (forgetting.Orders, "finish"),
 )
 
@@ -413,7 +415,7 @@ def test_what_was_shared_is_its_owners_collection_of_that_name_alone(kept: Path)
     [(_, corpora), _] = order._stores()
     assert corpora("bob", "ann~Dogs") == corpora("ann", "Dogs") == [named]
     of = {
-        (who, said): forgetting.traces_of(target, corpora)(who).is_of(said, "dogs.txt")
+        (who, said): traces_of(target, corpora)(who).is_of(said, "dogs.txt")
         for who, said in (("bob", "ann~Dogs"), ("bob", "ann~Other"), ("bob", "Dogs"))
     }
     assert [*of.values()] == [True, False, False]

@@ -15,8 +15,7 @@ from servers import as_, got, person, reading_room
 
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.errors import DataError
-from lexloop_server.forget_uploads import resume
-from lexloop_server.forgetting import Orders
+from lexloop_server.forgetting import Orders, resume
 from lexloop_server.homes import PENDING, home_of, rename_homes
 from lexloop_server.settings import PersonSettings
 from lexloop_server.uploads import UploadStore

@@ -38,6 +38,7 @@ _ELSEWHERE = (
         "apps/library.py",
         "apps/feedback.py",
         f"{_SERVER}/forgetting.py",
+        "store/forgetting.py",
         f"{_SERVER}/audit.py",
     ),  # the command line
     *(f"{_SERVER}/mcp.py", f"{_SERVER}/mcp_transports.py", f"{_SERVER}/shapes/tools.py"),  # MCP

@@ -26,8 +26,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from lexloop.core.configuration import data_folder
 from lexloop.core.errors import AuditError, RateExceeded
 from lexloop.core.files import Sink, replacing, sync, try_lock
+from lexloop.store.forgetting import Forgotten, Removal
 from lexloop_server.audit_lines import (
     HEAD,
     OWN,
@@ -44,6 +46,12 @@ from lexloop_server.audit_lines import (
 
 FOLDER = "audit"
 """The log's folder inside the data of a server."""
+FORGETS = 30
+_AUDITED = (
+    "The audit log still has the name of the document, and the questions that were asked, as text "
+    "unless it keeps them keyed. Each line holds the hash of the one before, so a single line "
+    "cannot be removed. The operator can delete whole old files."
+)
 _log = logging.getLogger("lexloop.serve")
 _KEY = "key"
 _KEY_BYTES = 32
@@ -182,6 +190,11 @@ class AuditLog:
             raise unreadable(self.folder, error) from error
         return f"{last.n}:{last.sha256}" if last and last.n else ""
 
+    def remain(self, done: Forgotten) -> None:
+        """Record that the log still names a forgotten document, if there are any lines."""
+        if self.folder is not None and files(self.folder):
+            done.leave(self.folder, _AUDITED, stays=True)
+
     def _state_nothing(self, folder: Path) -> None:
         """State that a new log is empty. A log without this statement has lost lines."""
         with self._held(folder) as handle, _witness(folder) as witness:
@@ -252,6 +265,12 @@ class AuditLog:
         last = Head(head.n + 1, own, head.file, head.size + len(line))
         last.write(handle)
         return last, len(line)
+
+
+def forget(_: Removal, done: Forgotten) -> None:
+    """Record that the audit log of this machine remains."""
+    if files(data_folder() / FOLDER):  # opening a log would begin one
+        AuditLog(data_folder() / FOLDER).remain(done)
 
 
 @contextmanager

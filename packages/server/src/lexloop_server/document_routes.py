@@ -544,12 +544,11 @@ def remove(
     if not forget:
         served.uploads.remove(uploaded, document)
         return RemovedBody(job=served.indexing.start(uploaded).id)
-    from lexloop_server.forget_uploads import forget_upload
-    from lexloop_server.forgetting import tell_of_audit_log
+    from lexloop_server.forgetting import forget_upload
 
     owner = owner_and_name(name)[0] or person.name
     done = forget_upload(served.uploads, served.store, uploaded, document, owner)
-    tell_of_audit_log(served.audit.folder, done)
+    served.audit.remain(done)
     stays = [remaining.why for remaining in done.left if remaining.stays]
     for remaining in done.left:
         if not remaining.stays:

@@ -1,6 +1,7 @@
 """The folder that holds one person's uploads, below the folder of everybody's."""
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -40,14 +41,14 @@ def rename_homes(root: Path) -> None:
         DataError: One cannot be renamed. Those before it keep their new names, and the next call
             goes on with it.
     """
-    for old in _folders(root) if root.is_dir() else ():
+    for old in folders_in(root):
         new = renamed(old)
         if new == old:
             continue
         try:
             if new.exists():
                 raise FileExistsError(f"{new.name} already exists")
-            for collection in _folders(old):
+            for collection in folders_in(old):
                 (collection / PENDING).touch(mode=0o600)  # its index names the old folder
             old.rename(new)
             sync(root)
@@ -58,5 +59,19 @@ def rename_homes(root: Path) -> None:
             ) from error
 
 
-def _folders(place: Path) -> list[Path]:
-    return sorted(folder for folder in place.iterdir() if folder.is_dir() and folder.name[0] != ".")
+def folders_in(place: Path) -> list[Path]:
+    """Return the folders in a folder of uploads, without hidden ones; none if it does not exist.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    try:
+        folders = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise DataError(
+            f"The folder of uploads {place} cannot be read: {error.strerror}.",
+            "Check who may read it, or set LEXLOOP_DATA_DIR.",
+        ) from error
+    return sorted(path for path in folders if not path.name.startswith("."))

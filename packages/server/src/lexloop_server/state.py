@@ -112,7 +112,7 @@ class Serving:
 
     def settle(self) -> None:
         """Finish pending orders to forget, and delete what exceeds its retention time."""
-        from lexloop_server.forget_uploads import resume
+        from lexloop_server.forgetting import resume
 
         try:
             for collection in resume(self.uploads, self.store):

@@ -27,7 +27,6 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from lexloop.apps.shapes.text import UNSAFE
 from lexloop.core.errors import (
     ConflictError,
-    DataError,
     InputError,
     LexloopError,
     NotFoundError,
@@ -36,7 +35,7 @@ from lexloop.core.errors import (
 from lexloop.core.files import is_index, move, sync
 from lexloop.documents.reading.formats import is_known, suffixes
 from lexloop.documents.reading.metadata import is_sidecar, normal
-from lexloop_server.homes import PENDING, home_of
+from lexloop_server.homes import PENDING, folders_in, home_of
 from lexloop_server.settings import NAME
 
 STAGED, GONE = ".upload-", ".deleted-"
@@ -135,15 +134,15 @@ class UploadStore:
         """Return somebody's collections by their names, in order."""
         return {
             folder.name: Uploaded(folder.name, folder)
-            for folder in _folders(home_of(self._root, owner))
+            for folder in folders_in(home_of(self._root, owner))
         }
 
     def every(self) -> list[Uploaded]:
         """Return the collections of all people."""
         return [
             Uploaded(folder.name, folder)
-            for home in _folders(self._root)
-            for folder in _folders(home)
+            for home in folders_in(self._root)
+            for folder in folders_in(home)
         ]
 
     def make(self, owner: str, name: str, taken: Iterable[str] = ()) -> Uploaded:
@@ -189,7 +188,7 @@ class UploadStore:
         """
         home = one.folder.parent
         with self._lock, on_disk(one.name):
-            own = (Uploaded(place.name, place) for place in _folders(home))
+            own = (Uploaded(place.name, place) for place in folders_in(home))
             size_now = sum(
                 (collection.documents / file).stat().st_size
                 for collection in own
@@ -274,10 +273,10 @@ class UploadStore:
 
     def sweep(self) -> None:
         """Remove what an earlier process left half done. Only one process serves these folders."""
-        for home in _folders(self._root):
+        for home in folders_in(self._root):
             for gone in home.glob(f"{GONE}*"):
                 shutil.rmtree(gone, ignore_errors=True)
-            for collection in _folders(home):
+            for collection in folders_in(home):
                 for staged in collection.glob(f"{STAGED}*"):
                     if not staged.name.startswith(self._staged):
                         shutil.rmtree(staged, ignore_errors=True)
@@ -474,19 +473,6 @@ def _sync_up(folder: Path, top: Path) -> None:
         sync(place)
         if place == top:
             return
-
-
-def _folders(place: Path) -> list[Path]:
-    try:
-        folders = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise DataError(
-            f"The folder of uploads {place} cannot be read: {error.strerror}.",
-            "Check who may read it, or set LEXLOOP_DATA_DIR.",
-        ) from error
-    return sorted(path for path in folders if not path.name.startswith("."))
 
 
 @contextmanager

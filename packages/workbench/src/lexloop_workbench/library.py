@@ -19,6 +19,7 @@ from lexloop.documents.reading.workers import Progress as Told
 from lexloop.documents.reading.workers import silent
 from lexloop.graph.app import graph, resources
 from lexloop.graph.resources import Resources
+from lexloop.store.address import absolute
 from lexloop_workbench.describing import described
 from lexloop_workbench.diff import Comparison, Version
 from lexloop_workbench.profile import Profile
@@ -36,7 +37,7 @@ from lexloop_workbench.table.checklist import (
 )
 from lexloop_workbench.table.run import fill
 from lexloop_workbench.table.store import Progress, ShownRow, TableStore
-from lexloop_workbench.tables import absolute, local_table
+from lexloop_workbench.tables import local_table
 from lexloop_workbench.touched import Report, cited_in, read_cited
 
 _TOOL_CHARS = 20_000

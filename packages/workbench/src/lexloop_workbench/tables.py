@@ -1,28 +1,24 @@
 """The folders of tables: those of the command line, and those of a server's people."""
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from lexloop.apps.withdrawing import REMOVED
+from lexloop.apps.withdrawing import REMOVED, Traces
 from lexloop.core.configuration import data_folder
-from lexloop.core.errors import ConflictError
+from lexloop.core.errors import ConflictError, LexloopError
 from lexloop.core.files import cache_folder
-from lexloop.core.settings import SAMPLE_CORPUS, Settings
-from lexloop.store.address import is_address
+from lexloop.core.settings import Settings
+from lexloop.store.address import absolute
+from lexloop.store.forgetting import Corpora, Forgotten, Removal, Target
 from lexloop_workbench.table.store import SUFFIX, Correction, TableStore
 
 FOLDER = "tables"
-
-
-def absolute(corpus: str) -> str:
-    """Return a corpus as an absolute path or address."""
-    if corpus == SAMPLE_CORPUS or is_address(corpus):
-        return corpus
-    return os.path.abspath(os.path.expanduser(corpus))
+FORGETS = 20
+_ASKED = "A question of this table, or its title, quotes the document: delete the table."
 
 
 def local_table(settings: Settings) -> Path:
@@ -43,55 +39,55 @@ def every_table() -> Iterator[TableStore]:
         yield from map(TableStore, sorted((folder / FOLDER).glob(pattern)))
 
 
-def forget_rows(
-    store: TableStore, is_of: Callable[[str], bool], quotes: Callable[[str], bool]
-) -> int:
-    """Delete a document from a table, and return the number of deleted cells.
-
-    Texts that quote it are removed from people's corrections of other rows.
-
-    Args:
-        store: The table, open.
-        is_of: Returns whether the document with this name is to be forgotten.
-        quotes: Returns whether a text quotes that document.
-
-    Raises:
-        DataError: The file cannot be read or written.
-    """
-
-    def mended(correction: Correction) -> Correction:
-        texts = {name: getattr(correction, name) for name in ("answer", "note")}
-        removed = {name: REMOVED for name, text in texts.items() if quotes(text)}
-        return correction.model_copy(update=removed) if removed else correction
-
-    return store.forget([name for name in store.named() if is_of(name)], mended)
+def quotes(removal: Removal) -> bool:
+    """Return whether a table has a row of the document."""
+    for store in every_table():
+        with suppress(LexloopError), closing(store):
+            if _rows_of(removal.target, store, removal.corpora):
+                return True
+    return False
 
 
-def asks_with(store: TableStore, quotes: Callable[[str], bool]) -> bool:
-    """Return whether the title or a question of a table quotes a document."""
-    checklist = store.info.checklist
-    texts = (
-        store.info.title,
-        checklist.title,
-        *(question.question for question in checklist.questions),
-    )
-    return any(map(quotes, texts))
+def forget(removal: Removal, done: Forgotten) -> None:
+    """Delete the document's rows, and its quotes from corrections of other rows."""
+    withdraw(removal.target, removal.corpora, done, removal.texts)
 
 
-def holds_row(store: TableStore, is_of: Callable[[str, str, str], bool]) -> bool:
-    """Return whether a table has anything from a document.
+def withdraw(target: Target, corpora: Corpora, done: Forgotten, texts: Sequence[str] = ()) -> None:
+    """Delete a document's rows from tables, and its quotes from corrections of other rows.
 
     Args:
-        store: The table.
-        is_of: Takes an owner, their name for a corpus and a document's name in it. Returns
-            whether it is that document.
-
-    Raises:
-        DataError: The file cannot be read.
+        target: The document.
+        corpora: Returns the corpora that a table's corpus may mean for its owner.
+        done: Records the changes, and questions that quote the document.
+        texts: The texts of the document, if they are still known.
     """
-    with closing(store):
-        info = store.info
-        return any(is_of(info.owner, info.corpus, name) for name in store.named())
+    for store in every_table():
+        with done.trying(store.file), closing(store):
+            info = store.info
+            if not any(map(target.may_hold, corpora(info.owner, info.corpus))):
+                continue
+            rows = _rows_of(target, store, corpora)
+            traces = Traces(lambda _: True, lambda *_: False)
+            for text in (*texts, *store.quotes_of(rows)):
+                traces.learn(text)
+            if gone := store.forget(rows, partial(_mended, traces=traces)):
+                done.touch("table", store.file, f"{gone} cells deleted")
+            asked = (question.question for question in info.checklist.questions)
+            if any(map(traces.quotes, (info.title, info.checklist.title, *asked))):
+                done.leave(store.file, _ASKED, stays=True)
+
+
+def _rows_of(target: Target, store: TableStore, corpora: Corpora) -> list[str]:
+    """Return the names by which a table has a document."""
+    may_be = corpora(store.info.owner, store.info.corpus)
+    return [name for name in store.named() if any(target.is_of(corpus, name) for corpus in may_be)]
+
+
+def _mended(correction: Correction, traces: Traces) -> Correction:
+    texts = {name: getattr(correction, name) for name in ("answer", "note")}
+    removed = {name: REMOVED for name, text in texts.items() if traces.quotes(text)}
+    return correction.model_copy(update=removed) if removed else correction
 
 
 def expire(until: datetime) -> int:

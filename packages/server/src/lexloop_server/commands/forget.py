@@ -14,7 +14,7 @@ from lexloop.core.metadata import Filters
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
     from lexloop.models.embedding import Embedder
-    from lexloop_server.forgetting import Forgotten
+    from lexloop.store.forgetting import Forgotten
 
 LEFT = 15
 
@@ -50,7 +50,9 @@ def forget(
     quote it. If the command was stopped, run it again to continue. Exits with 15 if something is
     left.
     """
-    from lexloop_server.forgetting import Order, Target
+    from lexloop.store.address import absolute
+    from lexloop.store.forgetting import Target
+    from lexloop_server.forgetting import Order
     from lexloop_server.settings import read_server_settings, settings_file
 
     settings = options.chosen_settings(context.params, {"access.as_of": "any"})
@@ -59,29 +61,25 @@ def forget(
         Target.of(settings.corpus, document),
         Filters.of(settings),
         _embedder_of,
-        {name: os.path.abspath(given.corpus) if _is_path(given.corpus) else given.corpus
-         for name, given in collections.items()},
+        {name: absolute(given.corpus) for name, given in collections.items()},
         threads,
         delete_file,
-    )  # fmt: skip
+    )
     with bar() as report:
         done = order.run(report)
     if as_json:
-        lists = {
-            name: [vars(entry) for entry in getattr(done, name)] for name in ("touched", "left")
-        }
-        write_json({"document": document, "corpus": settings.corpus, **lists})
+        write_json(
+            {
+                "document": document,
+                "corpus": settings.corpus,
+                "touched": [vars(place) for place in done.touched],
+                "left": [vars(place) for place in done.left],
+            }
+        )
     else:
         _show(document, done)
     if done.left:
         raise typer.Exit(LEFT)
-
-
-def _is_path(corpus: str) -> bool:
-    from lexloop.core.settings import SAMPLE_CORPUS
-    from lexloop.store.address import is_address
-
-    return corpus != SAMPLE_CORPUS and not is_address(corpus)
 
 
 def _embedder_of(settings: "Settings") -> "Embedder":
