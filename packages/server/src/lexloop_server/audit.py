@@ -24,12 +24,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import AuditError, RateExceeded
 from lexloop.core.files import Sink, replacing, sync, try_lock
-from lexloop.store.forgetting import Forgotten, Removal
 from lexloop_server.audit_lines import (
     HEAD,
     OWN,
@@ -43,6 +42,9 @@ from lexloop_server.audit_lines import (
     unreadable,
     witness_of,
 )
+
+if TYPE_CHECKING:
+    from lexloop.store.forgetting import Forgotten, Removal
 
 FOLDER = "audit"
 """The log's folder inside the data of a server."""
@@ -190,7 +192,7 @@ class AuditLog:
             raise unreadable(self.folder, error) from error
         return f"{last.n}:{last.sha256}" if last and last.n else ""
 
-    def remain(self, done: Forgotten) -> None:
+    def remain(self, done: "Forgotten") -> None:
         """Record that the log still names a forgotten document, if there are any lines."""
         if self.folder is not None and files(self.folder):
             done.leave(self.folder, _AUDITED, stays=True)
@@ -267,7 +269,7 @@ class AuditLog:
         return last, len(line)
 
 
-def forget(_: Removal, done: Forgotten) -> None:
+def forget(_: "Removal", done: "Forgotten") -> None:
     """Record that the audit log of this machine remains."""
     if files(data_folder() / FOLDER):  # opening a log would begin one
         AuditLog(data_folder() / FOLDER).remain(done)

@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lexloop.apps.withdrawing import REMOVED, Traces
 from lexloop.core.configuration import data_folder
@@ -13,8 +14,10 @@ from lexloop.core.errors import ConflictError, LexloopError
 from lexloop.core.files import cache_folder
 from lexloop.core.settings import Settings
 from lexloop.store.address import absolute
-from lexloop.store.forgetting import Corpora, Forgotten, Removal, Target
 from lexloop_workbench.table.store import SUFFIX, Correction, TableStore
+
+if TYPE_CHECKING:
+    from lexloop.store.forgetting import Corpora, Forgotten, Removal, Target
 
 FOLDER = "tables"
 FORGETS = 20
@@ -39,7 +42,7 @@ def every_table() -> Iterator[TableStore]:
         yield from map(TableStore, sorted((folder / FOLDER).glob(pattern)))
 
 
-def quotes(removal: Removal) -> bool:
+def quotes(removal: "Removal") -> bool:
     """Return whether a table has a row of the document."""
     for store in every_table():
         with suppress(LexloopError), closing(store):
@@ -48,12 +51,14 @@ def quotes(removal: Removal) -> bool:
     return False
 
 
-def forget(removal: Removal, done: Forgotten) -> None:
+def forget(removal: "Removal", done: "Forgotten") -> None:
     """Delete the document's rows, and its quotes from corrections of other rows."""
     withdraw(removal.target, removal.corpora, done, removal.texts)
 
 
-def withdraw(target: Target, corpora: Corpora, done: Forgotten, texts: Sequence[str] = ()) -> None:
+def withdraw(
+    target: "Target", corpora: "Corpora", done: "Forgotten", texts: Sequence[str] = ()
+) -> None:
     """Delete a document's rows from tables, and its quotes from corrections of other rows.
 
     Args:
@@ -78,7 +83,7 @@ def withdraw(target: Target, corpora: Corpora, done: Forgotten, texts: Sequence[
                 done.leave(store.file, _ASKED, stays=True)
 
 
-def _rows_of(target: Target, store: TableStore, corpora: Corpora) -> list[str]:
+def _rows_of(target: "Target", store: TableStore, corpora: "Corpora") -> list[str]:
     """Return the names by which a table has a document."""
     may_be = corpora(store.info.owner, store.info.corpus)
     return [name for name in store.named() if any(target.is_of(corpus, name) for corpus in may_be)]
