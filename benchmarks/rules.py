@@ -79,7 +79,7 @@ _G, _X = "nodes.generate", "nodes.generate.extractive"
 _E, _J, _C = "nodes.evaluate.evidence", "nodes.evaluate.judges", "nodes.evaluate.checks"
 _T, _V = "documents.text", "documents.text.quantities"
 _A, _F, _B = "nodes.apart", "nodes.elliptical", "documents.text.abbreviations"
-_O = "documents.structure.outline"
+_O, _L = "documents.structure.outline", "documents.structure.lines"
 GROUPS: dict[str, Mapping[str, Out]] = {
     "nothing": {},
     # what is asked
@@ -186,7 +186,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "premises": {f"{_G}.premise:unmet": giving([])},
     "parties asked for": {"nodes.parties:parties_asked": giving(None)},
     "limits by this or the foregoing": {
-        "documents.chunks.limits:_ITSELF": never,
+        "documents.chunks.carrying:_SPOKEN_OF": never,
     },
     "footnotes": {f"{_G}.writing:notes_of": giving([])},
     "what a statement carries on from": {
@@ -212,12 +212,12 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "words that open recitals": {"documents.structure.recitals:opens_recitals": giving(False)},
     "runs of recitals": {"documents.structure.recitals:run_of_recitals": giving(-1)},
     "headings before a dash": {"documents.structure.markers:_DASHED": never},
-    "headings in the margin": {f"{_O}:LogicalLine.beside": giving(False)},
+    "headings in the margin": {f"{_L}:LogicalLine.beside": giving(False)},
     "headings in capitals": {f"{_O}:_capitals": giving({})},
-    "underlined headings": {f"{_O}:_underlined": giving(0)},
+    "underlined headings": {f"{_L}:_underlined": giving(0)},
     "sections of codes": {f"{_O}:_coded": giving({})},
-    "lists of links": {f"{_O}:_listed_again": giving(frozenset())},
-    "names broken over lines": {f"{_O}:_breaks_off_in_a_name": giving(False)},
+    "lists of links": {"documents.structure.contents:_listed_again": giving(frozenset())},
+    "names broken over lines": {f"{_L}:_breaks_off_in_a_name": giving(False)},
     "items inserted": {"documents.structure.markers:_inserted": giving(None)},
     "numbers of inner lists": {"documents.reading.markdown:_is_levelled": giving(False)},
     "hyphens at line ends": {"documents.reading.hyphens:breaks": giving([])},

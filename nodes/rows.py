@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lexloop.core.types import ParsedQuestion, Pointed, StructureLine
 from lexloop.documents.chunks.statements import row_text
-from lexloop.documents.structure.outline import cells
+from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.question import words_of_asking

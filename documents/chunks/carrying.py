@@ -10,6 +10,7 @@ from lexloop.documents.chunks.statements import (
 )
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.exceptions import PROVIDED
 
 _MOST = 3
 """The most sentences that one carries on from."""
@@ -20,30 +21,34 @@ _ITSELF = (
     r"|subpart|title)s?\b))"
 )
 """Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
-_PROVIDED = r"provided(?: also| further)?,? (?:however|that)\b"
-PROVISO = re.compile(_PROVIDED, re.IGNORECASE)
+PROVISO = re.compile(rf"{PROVIDED}\b", re.IGNORECASE)
 """How a sentence begins that limits the one before it."""
 _BELONGS = r"(?:maximum )?penalty(?: units?)?:|(?:example|explanation|note)(?: \d+)?[.:]"
 """A line that belongs to the paragraph above it: "Penalty: $500."."""
 POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition"
-    rf"|{_PROVIDED}|{_BELONGS}|for (?:this|that|these|those|such) \w+"
+    rf"|{PROVIDED}|{_BELONGS}|for (?:this|that|these|those|such) \w+"
     rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
     rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
     r"|the (?:latter|former|same))(?:(?<=[.:])|\b)",
     re.IGNORECASE,
 )
 """How a sentence begins that goes on with the one before."""
-_WHOLE = re.compile(r"\bthis (?:article|section|clause|rule|regulation|provision)\b(?! \d)", re.I)
+WHOLE = frozenset(("article", "section", "clause", "rule", "regulation", "provision"))
+"""The words by which a text speaks of a whole provision."""
+_SPOKEN_OF = re.compile(
+    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w++)(?!\s+\d)",
+    re.IGNORECASE,
+)
 
 
 def carried_from(said: Statement, tree: Tree, text: str) -> list[Statement]:
     """Return what a statement carries on from, so that it is not understood without it.
 
-    That are the sentences before it, if its first words point back ("This duty ...", "Provided
-    that ..."); else the short paragraph of its own provision that it names. What speaks of its
-    whole section, and is the second paragraph of it, names the first.
+    If its first words point back ("This duty ...", "Provided that ..."), these are the sentences
+    before it. Otherwise it is the short paragraph of its own provision that it names; the second
+    paragraph of a section names the first if it speaks of "this section".
 
     Args:
         said: The statement.
@@ -63,6 +68,11 @@ def carried_from(said: Statement, tree: Tree, text: str) -> list[Statement]:
     return found or _named_by(said, tree, text)
 
 
+def spoken_of(words: str) -> frozenset[str]:
+    """Return what a text speaks of as "this" or "the foregoing", such as "section"."""
+    return frozenset(match["what"].lower() for match in _SPOKEN_OF.finditer(words))
+
+
 def _named_by(said: Statement, tree: Tree, text: str) -> list[Statement]:
     at = tree.at(said.start)
     parent = tree.units[at].parent if at >= 0 and tree.units[at].kind != "row" else -1
@@ -70,7 +80,7 @@ def _named_by(said: Statement, tree: Tree, text: str) -> list[Statement]:
         return []
     before = [one for one in tree.children(parent) if one < at]
     named = {place for found in find_references(said.own) for place in tree.find(found, at)}
-    if len(before) == 1 and _WHOLE.search(said.own):
+    if len(before) == 1 and spoken_of(said.own) & WHOLE:
         named.update(before)
     for place in before:
         unit, end = tree.units[place], tree.own_end(place)

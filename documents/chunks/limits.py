@@ -1,11 +1,11 @@
 """What limits a provision: exceptions, conditions and provisos that its document has elsewhere."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 
-from lexloop.documents.chunks.carrying import PROVISO, carried_from
+from lexloop.documents.chunks.carrying import PROVISO, WHOLE, carried_from, spoken_of
 from lexloop.documents.chunks.statements import Statement, sentence_at, unnumbered
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
@@ -15,12 +15,7 @@ _SILENT = frozenset(("recital", "contents"))
 """Kinds of units that limit nothing."""
 MOST = 3
 """The most limits that are quoted of one provision."""
-_ITSELF = re.compile(
-    r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w++)(?!\s+\d)",
-    re.IGNORECASE,
-)
 _SUBJECT_TO = re.compile(r"\bsubject\s+to\b[^.;:]*$", re.IGNORECASE)
-_WHOLE = frozenset(("article", "section", "clause", "rule", "regulation", "provision"))
 _PART = frozenset(
     ("paragraph", "subsection", "sentence", "restriction", "prohibition", "obligation")
 )
@@ -29,7 +24,7 @@ _PART = frozenset(
 def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
     """Return the statements of a document that limit a span of it, in order.
 
-    One does that has the words of an exception, a condition or a proviso, and names what is
+    Such a statement has the words of an exception, a condition or a proviso, and names what is
     in the span: by its number, as "this Section" within the same section, or as "the foregoing" in
     the paragraph behind it.
 
@@ -88,7 +83,7 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
     ``together`` says whether both are of one provision.
     """
     place = lineage[0]
-    if together and at != place and set(_spoken_of(limit.own)) & _WHOLE:
+    if together and at != place and spoken_of(limit.own) & WHOLE:
         return True
     if together and _follows(at, place, tree) and _points_to_the_last(limit.own):
         return True
@@ -102,13 +97,9 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
     return False
 
 
-def _spoken_of(words: str) -> Iterator[str]:
-    return (match["what"].lower() for match in _ITSELF.finditer(words))
-
-
 def _points_to_the_last(words: str) -> bool:
     flat = f" {' '.join(words.lower().split())}"
-    return bool(set(_spoken_of(words)) & _PART) or " the foregoing" in flat or " the above" in flat
+    return bool(spoken_of(words) & _PART) or " the foregoing" in flat or " the above" in flat
 
 
 def _follows(at: int, place: int, tree: Tree) -> bool:

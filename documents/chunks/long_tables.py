@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document
-from lexloop.documents.structure.outline import cells
+from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.tree import Tree
 
 _MOST_ROWS = 300

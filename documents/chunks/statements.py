@@ -11,8 +11,8 @@ from operator import attrgetter
 from lexloop.core.folding import narrowed
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
+from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.markers import list_markers
-from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
 from lexloop.documents.text.abbreviations import Abbreviations, abbreviations_of

@@ -34,8 +34,8 @@ from lexloop.documents.reading.pdf_page import (
 from lexloop.documents.reading.source import Limits, PageRead
 from lexloop.documents.reading.text import printable
 from lexloop.documents.reading.title import chosen_title, largest_title
+from lexloop.documents.structure.lines import caption
 from lexloop.documents.structure.markers import list_markers, word_marker
-from lexloop.documents.structure.outline import caption
 
 if TYPE_CHECKING:
     from PIL.Image import Image

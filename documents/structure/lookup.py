@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from lexloop.core.folding import folded, narrowed
-from lexloop.documents.structure.outline import cells
+from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.references import (
     Reference,
     Step,

@@ -8,6 +8,16 @@ from functools import partial
 from itertools import takewhile
 
 from lexloop.core.folding import narrowed
+from lexloop.documents.structure.headings import Heading
+from lexloop.documents.structure.lines import (
+    MARGIN,
+    SAYS,
+    LogicalLine,
+    caption,
+    cells,
+    is_ruler,
+    logical_lines,
+)
 from lexloop.documents.structure.markers import (
     Fit,
     Marker,
@@ -20,19 +30,7 @@ from lexloop.documents.structure.markers import (
     run_in_heading,
     title_heading,
 )
-from lexloop.documents.structure.outline import (
-    MARGIN,
-    NOTES,
-    SAYS,
-    Heading,
-    LogicalLine,
-    Outline,
-    caption,
-    cells,
-    find_outline,
-    is_ruler,
-    logical_lines,
-)
+from lexloop.documents.structure.outline import NOTES, Outline, find_outline
 from lexloop.documents.structure.recitals import first_within, opens_recitals, run_of_recitals
 from lexloop.documents.structure.tree import ITEMS, LEADS, Hung, Kind, Tree, Unit
 
@@ -833,14 +831,14 @@ def _unhead(opened: Sequence[OpenUnit]) -> None:
     holding = {e.parent for e in opened}
     provisions = [e for e in opened if e.kind == "provision" and e.number]
     bare = [e for e in provisions if e.said >= 0 and e.place not in holding and e.body >= e.end]
-    saying = [e for e in bare if SAYS.search(e.heading) or (e.ended and _is_sentence(e.heading))]
+    saying = [e for e in bare if SAYS.search(e.heading) or (e.ended and _is_a_sentence(e.heading))]
     most = 2 * len(saying) > len(provisions)
     for e in bare if most else saying:
         if most or e.ended:
             e.heading, e.body = "", e.said
 
 
-def _is_sentence(heading: str) -> bool:
+def _is_a_sentence(heading: str) -> bool:
     """Return whether the words of a heading are a sentence, in whatever language."""
     words = heading.split()
     return len(words) >= _FEWEST_WORDS and words[-1][:1].islower()

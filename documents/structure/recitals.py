@@ -3,8 +3,8 @@
 import re
 from collections.abc import Container, Mapping, Sequence
 
+from lexloop.documents.structure.lines import SAYS, LogicalLine
 from lexloop.documents.structure.markers import list_markers
-from lexloop.documents.structure.outline import SAYS, LogicalLine
 
 _OPENING = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
 _ENDING = re.compile(r"(?:^|\W)[Ww](?:hereas|HEREAS)\s*+(?:[:,]\s*+)?(?=$|\(1\)\s|1\.\s)")

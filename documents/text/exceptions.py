@@ -4,7 +4,9 @@ import re
 
 DEROGATING = r"derogat\w*|exceptions?|notwithstanding"
 """Words that except from what they name, before it."""
-CONDITIONS = r"unless|provided\s+(?:(?:also|further)\s+)?(?:that|however)|subject\s+to"
+PROVIDED = r"provided(?:\s+(?:also|further))?,?\s+(?:that|however)"
+"""The words that open a proviso."""
+CONDITIONS = rf"unless|{PROVIDED}|subject\s+to"
 _DO_NOT = r"(?:shall|do|does|is|are|will|may|must|need)\s+not\s+(?:\w+\s+)?"
 NOT_APPLYING = rf"{_DO_NOT}appl(?:y|ies|icable)|not\s+applicable"
 EXCEPTING = re.compile(

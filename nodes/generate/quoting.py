@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lexloop.core.types import Citation, Passage, PointedUnit
 from lexloop.documents.chunks.statements import Statement
-from lexloop.documents.structure.outline import cells, is_ruler
+from lexloop.documents.structure.lines import cells, is_ruler
 from lexloop.documents.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.documents.structure.tree import ITEMS, Tree, Unit
 from lexloop.nodes.markers import unmarked

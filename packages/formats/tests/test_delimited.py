@@ -6,7 +6,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.structure.outline import cells
+from lexloop.documents.structure.lines import cells
 from lexloop_formats import delimited
 
 

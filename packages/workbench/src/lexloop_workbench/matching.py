@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lexloop.core.folding import narrowed
+from lexloop.documents.structure.lines import logical_lines
 from lexloop.documents.structure.markers import bare_number, list_markers, word_marker
-from lexloop.documents.structure.outline import logical_lines
 from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.store.provisions import Source
 from lexloop_workbench.versions import MOST_PAIRS
