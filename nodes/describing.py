@@ -158,9 +158,7 @@ def _words(text: str) -> str:
     return " ".join(COMPOUND_WORD.findall(folded(text).lower()))
 
 
-def unnamed(
-    text: str, titles: Mapping[str, str], is_term: Callable[[str], bool] = lambda _: False
-) -> str:
+def unnamed(text: str, titles: Mapping[str, str], is_term: Callable[[str], bool]) -> str:
     """Return a question without the name of the document that it is asked of.
 
     "Under the Harbour Act, who pays?" becomes "who pays?", and "Does the Harbour Act apply?" "Does

@@ -156,6 +156,10 @@ def test_documents_that_answer_in_words_of_their_own_each_answer_by_name(tmp_pat
     assert one["citations"][0]["document"] == "licence [7].txt"
 
 
+def _no_term(_: str) -> bool:
+    return False
+
+
 _ACT = {"harbour.txt": "Public Harbour Berths Act of 2019"}
 _ACTS = {**_ACT, "FQC-2.txt": "Ferry Quays Code", "lease.txt": "Lease of a berth"}
 
@@ -182,20 +186,20 @@ _ACTS = {**_ACT, "FQC-2.txt": "Ferry Quays Code", "lease.txt": "Lease of a berth
     ],
 )
 def test_a_question_leaves_the_name_of_its_document_outside(asked: str, inside: str | None) -> None:
-    assert unnamed(asked, _ACT) == (asked if inside is None else inside)
+    assert unnamed(asked, _ACT, _no_term) == (asked if inside is None else inside)
 
 
 def test_an_abbreviation_that_the_documents_use_is_what_is_asked_about() -> None:
     asked = "How do I apply for a PHB?"
-    assert unnamed(asked, _ACT) != asked
+    assert unnamed(asked, _ACT, _no_term) != asked
     assert unnamed(asked, _ACT, lambda name: name == "PHB") == asked
 
 
 def test_of_several_documents_one_alone_is_left_out() -> None:
-    assert unnamed("May I moor under the FQC 2?", _ACTS) == "May I moor?"
+    assert unnamed("May I moor under the FQC 2?", _ACTS, _no_term) == "May I moor?"
     compared = "How do the FQC and the PHBA differ?"
-    assert unnamed(compared, _ACTS) == compared
-    assert unnamed("When does the Lease end?", _ACTS) == "When does the Lease end?"
+    assert unnamed(compared, _ACTS, _no_term) == compared
+    assert unnamed("When does the Lease end?", _ACTS, _no_term) == "When does the Lease end?"
 
 
 def test_a_document_is_called_by_its_name_and_by_a_word_that_it_alone_has() -> None:

@@ -127,7 +127,7 @@ class Asker:
         return reply
 
     def _found(self, key: str, request: ChatRequest) -> ChatReply | None:
-        """Return the cached reply, or None if there is none that can be parsed."""
+        """Return the cached reply, or None if it is missing or cannot be parsed."""
         text = self._cache.find(key)
         if text is None or request.schema is None:
             return None if text is None else ChatReply(text)

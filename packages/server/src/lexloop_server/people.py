@@ -68,7 +68,7 @@ class People:
         self.needs_key = settings.with_people
 
     def identified(self, headers: Mapping[str, str], address: str, session: str) -> Person | None:
-        """Return who asks, or None if the request does not say.
+        """Return the person who sent the request, or None if it names nobody.
 
         Args:
             headers: The request's headers, by lower-case names.

@@ -212,7 +212,7 @@ class ServerSettings(_Table):
 
     @property
     def with_people(self) -> bool:
-        """True if it matters who asks: there are people, or groups that a proxy names."""
+        """True if answers depend on the asker: there are people, or groups that a proxy names."""
         return bool(self.people or (self.proxy and self.proxy.groups))
 
     @property
