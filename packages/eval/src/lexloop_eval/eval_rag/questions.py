@@ -67,8 +67,8 @@ class Authority:
 
     Args:
         kind: Made from a pair, a provision or a case.
-        origin: The source of its text. For a pair, ``cited`` if its answer cites provisions or cases
-            of the corpus, else ``answer``. Otherwise ``corpus``.
+        origin: The source of its text. For a pair, ``cited`` if its answer cites provisions or
+            cases of the corpus, else ``answer``. Otherwise ``corpus``.
         label: Its name for readers.
         text: Its words.
         documents: The documents of the corpus from which its text comes.
@@ -249,8 +249,8 @@ class QuestionIndex:
 
         Args:
             questions: The questions.
-            documents: For each question, the documents that its authority may come from, or None for
-                any.
+            documents: For each question, the documents that its authority may come from, or None
+                for any.
 
         Returns:
             None for a question if no authority comes from its documents.
