@@ -88,7 +88,7 @@ class Collection:
 
     @property
     def dense_kind(self) -> str:
-        """The kind of vector search: flat is exact, hnsw and ivf are approximate."""
+        """The kind of vector search: flat is exact, hnsw is approximate."""
         return self._store.dense.kind
 
     @property
