@@ -202,7 +202,7 @@ class DenseIndex:
         return np.searchsorted(self.owners, np.arange(self.size + 1))
 
     def windows_of(self, position: int) -> Vectors:
-        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
+        """Return a chunk's vectors, shape (windows, dimension), in the text's order."""
         return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
     def save(self, folder: Path) -> dict[str, str]:
