@@ -19,9 +19,9 @@ from lexloop.core.types import Passage
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
-from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
 from lexloop.models.embedders import load_embedder
+from lexloop.nodes.messages import with_sources
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
 from lexloop.store.provisions import Source

@@ -359,6 +359,9 @@ class ReciprocalRank(_Fused):
 Fusion = Standardised | Linear | ReciprocalRank
 
 
+Sources = Literal["annotations", "text"]
+
+
 class AnswerSettings(Group):
     """The writer of the answer, and its length."""
 
@@ -387,6 +390,11 @@ class AnswerSettings(Group):
     max_prompt_similarity: Share = Field(
         default=0.8,
         description="An answer more similar to the system prompt than this is withheld.",
+    )
+    sources: Sources = Field(
+        default="annotations",
+        description="How the answer's message carries its sources: as annotations of its content, "
+        "or `text` for below the answer, too, for a parent graph that reads plain text.",
     )
 
 

@@ -27,6 +27,7 @@ from lexloop.core.types import (
     Pointed,
     Reading,
     Reasoning,
+    StructuredAnswer,
     Triplet,
     Turn,
     Usage,
@@ -52,7 +53,7 @@ def added_messages(known: Any, new: Any) -> Any:
 
 
 class InputState(TypedDict, total=False):
-    """The input: a question, or a conversation whose last message is the question.
+    """The input: a question, or a conversation whose last human message is the question.
 
     A ``question`` goes before ``messages``. A parent graph that shares this key on a thread must
     clear it before it asks by message.
@@ -80,6 +81,7 @@ class OutputState(TypedDict, total=False):
     attempts: list[Attempt]
     degraded: list[Degradation]
     usage: Usage
+    structured_response: StructuredAnswer  # what a deep agent takes from its subagent
 
 
 class State(InputState, OutputState, total=False):
