@@ -12,15 +12,50 @@ if TYPE_CHECKING:
         ask,
         build_agent,
     )
+    from lexloop.apps.retriever import as_retriever
+    from lexloop.core.errors import (
+        BudgetError,
+        CorpusError,
+        DataError,
+        DeadlineExceeded,
+        EngineError,
+        EngineUnavailable,
+        InputError,
+        LexloopError,
+        ModelAuthError,
+        ModelError,
+        ModelReplyError,
+        ModelUnavailable,
+        QuestionError,
+        SettingsError,
+        ThreadBusy,
+        retry_on,
+    )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
     from lexloop_eval.library import evaluate
     from lexloop_workbench.library import as_tools, describe, diff, register, search, table
 
 __all__ = [
+    "BudgetError",
+    "CorpusError",
+    "DataError",
+    "DeadlineExceeded",
+    "EngineError",
+    "EngineUnavailable",
     "Index",
+    "InputError",
+    "LexloopError",
+    "ModelAuthError",
+    "ModelError",
+    "ModelReplyError",
+    "ModelUnavailable",
+    "QuestionError",
     "Settings",
+    "SettingsError",
+    "ThreadBusy",
     "aask",
+    "as_retriever",
     "as_tool",
     "as_tools",
     "ask",
@@ -30,6 +65,7 @@ __all__ = [
     "diff",
     "evaluate",
     "register",
+    "retry_on",
     "search",
     "table",
 ]
@@ -45,7 +81,14 @@ for _name in _QUIET:
     os.environ.setdefault(_name, "1")
 
 # by the name of what is offered, where it lies: importing lexloop alone costs nothing
+_ERRORS = (
+    *("LexloopError", "InputError", "QuestionError", "SettingsError", "BudgetError"),
+    *("CorpusError", "DataError", "EngineError", "EngineUnavailable", "ThreadBusy"),
+    *("ModelError", "ModelAuthError", "ModelUnavailable", "ModelReplyError", "DeadlineExceeded"),
+)
 _OFFERED = {
+    **dict.fromkeys((*_ERRORS, "retry_on"), "lexloop.core.errors"),
+    "as_retriever": "lexloop.apps.retriever",
     "Index": "lexloop.apps.library",
     "Settings": "lexloop.core.settings",
     "aask": "lexloop.apps.library",
