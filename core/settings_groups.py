@@ -461,6 +461,26 @@ class LoopSettings(Group):
     )
 
 
+def _own(step: str) -> Any:
+    """Return the field of a prompt, which Studio shows as one at its node."""
+    return Field(
+        default="",
+        max_length=50_000,
+        description=f"A prompt of your own for {step}, in the form of `prompts/{step}.md` and with "
+        "its placeholders; empty for that one.",
+        json_schema_extra={"langgraph_nodes": [step], "langgraph_type": "prompt"},
+    )
+
+
+class PromptSettings(Group):
+    """What a chat model is told at each step."""
+
+    rewrite: str = _own("rewrite")
+    generate: str = _own("generate")
+    evaluate: str = _own("evaluate")
+    engineer_prompt: str = _own("engineer_prompt")
+
+
 class ModelSettings(Group):
     """The chat model and its parameters; unset, sampling is left to its provider.
 

@@ -107,7 +107,7 @@ def build_graph(
         chosen = _adapted(step, own[step]) if step in own else function
         asked = _asking_under(input_key, chosen) if first else chosen
         around = [_around(added[step]) if step in added else None for added in (before, after)]
-        graph.add_step(step, node_of(asked, contexts, first), *around)
+        graph.add_step(step, node_of(asked, contexts, first), chosen, *around)
     graph.add_edge(START, "classify")
     graph.add_conditional_edges("classify", Node(after_classify), ["rewrite", END])
     graph.add_edge("rewrite", "hybrid_retrieve")

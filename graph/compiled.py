@@ -8,6 +8,7 @@ too, which ends with its process.
 
 import asyncio
 import hashlib
+import inspect
 import os
 import sqlite3
 import threading
@@ -278,9 +279,20 @@ class Builder(StateGraph[State, Settings, InputState, OutputState]):
         self._begins: dict[str, str] = {}
         self._ends: dict[str, str] = {}
 
-    def add_step(self, step: str, node: Any, before: Any = None, after: Any = None) -> None:
-        """Add a node, and others that always run before and after it; edges lead around them."""
-        self.add_node(step, node)
+    def add_step(
+        self, step: str, node: Any, function: Any, before: Any = None, after: Any = None
+    ) -> None:
+        """Add a node, and others that always run before and after it; edges lead around them.
+
+        Args:
+            step: The node's name.
+            node: The node.
+            function: What the node runs; its docstring's first line describes the node.
+            before: The node before it, if any.
+            after: The node after it, if any.
+        """
+        described = (inspect.getdoc(function) or "").partition("\n")[0]
+        self.add_node(step, node, metadata={"description": described})
         if before is not None:
             self._begins[step] = f"before_{step}"
             self.add_node(f"before_{step}", before)
