@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lexloop.apps.checking import CitationGuard, check
     from lexloop.apps.library import (
         Index,
         aask,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetError",
+    "CitationGuard",
     "CorpusError",
     "DataError",
     "DeadlineExceeded",
@@ -61,6 +63,7 @@ __all__ = [
     "ask",
     "build_agent",
     "build_graph",
+    "check",
     "describe",
     "diff",
     "evaluate",
@@ -88,7 +91,9 @@ _ERRORS = (
 )
 _OFFERED = {
     **dict.fromkeys((*_ERRORS, "retry_on"), "lexloop.core.errors"),
+    "CitationGuard": "lexloop.apps.checking",
     "as_retriever": "lexloop.apps.retriever",
+    "check": "lexloop.apps.checking",
     "Index": "lexloop.apps.library",
     "Settings": "lexloop.core.settings",
     "aask": "lexloop.apps.library",
