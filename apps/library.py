@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self, cast, get_type_hints
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langgraph.runtime import get_runtime
 from langgraph.types import Checkpointer
 
 from lexloop.apps.shapes.record import answer_record, text_hosts
@@ -19,9 +20,10 @@ from lexloop.core.types import Passage
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
-from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
+from lexloop.graph.resources import settings_of
 from lexloop.models.embedders import load_embedder
+from lexloop.nodes.messages import with_sources
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
 from lexloop.store.provisions import Source
@@ -68,10 +70,11 @@ def as_tool(
         settings: See ``ask``.
 
     Returns:
-        A tool with one argument, ``question``. Its content is the answer with its sources, and its
-        artifact the answer's whole record, as ``lexloop ask --json`` prints it. An error of the
-        question, the documents or a model is returned as a message whose status is ``error``, so
-        that the agent can go on.
+        A tool with one argument, ``question``. What the agent's run has in its context under
+        ``lexloop``, or as ``Settings``, changes these settings. The tool's content is the answer
+        with its sources, and its artifact the answer's whole record, as ``lexloop ask --json``
+        prints it. An error of the question, the documents or a model is returned as a message whose
+        status is ``error``, so that the agent can go on.
 
     Raises:
         LexloopError: A setting cannot be used.
@@ -80,13 +83,15 @@ def as_tool(
 
     def answer(question: str) -> tuple[str, dict[str, Any]]:
         with told_to_an_agent():
-            state = graph.invoke({"question": question}, context=chosen, output_keys=_STATE)
-            return _recorded(state, chosen)
+            its = _with_the_agents(chosen)
+            state = graph.invoke({"question": question}, context=its, output_keys=_STATE)
+            return _recorded(state, its)
 
     async def aanswer(question: str) -> tuple[str, dict[str, Any]]:
         with told_to_an_agent():
-            state = await graph.ainvoke({"question": question}, context=chosen, output_keys=_STATE)
-            return _recorded(state, chosen)
+            its = _with_the_agents(chosen)
+            state = await graph.ainvoke({"question": question}, context=its, output_keys=_STATE)
+            return _recorded(state, its)
 
     return StructuredTool.from_function(
         answer,
@@ -127,6 +132,20 @@ def build_agent(
     return build_agent_graph(chosen, resources, checkpointer)
 
 
+def passages_for(question: str, settings: Settings) -> list[Passage]:
+    """Return the passages that an answer would be written from, best first.
+
+    Raises:
+        LexloopError: The question, a setting or the documents cannot be used.
+    """
+    steps = graph.stream({"question": question}, context=settings, stream_mode="updates")
+    with closing(cast("Generator[dict[str, Any]]", steps)) as updates:
+        for step in updates:
+            if update := step.get(LAST_OF_RETRIEVAL):
+                return cast("list[Passage]", update["passages"])
+    return []
+
+
 def chosen_settings(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
     """Return the settings of a call: its own, then files and environment."""
     return configured({} if corpus is None else {"corpus": str(corpus)}, settings)
@@ -139,6 +158,18 @@ def told_to_an_agent() -> Iterator[None]:
         yield
     except LexloopError as error:
         raise ToolException(str(error)) from error
+
+
+def _with_the_agents(chosen: Settings) -> Settings:
+    """Return a tool's settings, changed by those in the context of the agent that calls it."""
+    try:
+        runtime: Any = get_runtime()
+    except RuntimeError:  # called outside of any run
+        return chosen
+    context = getattr(runtime, "context", None)  # there is no runtime outside of a graph's run
+    if isinstance(context, Settings):
+        return chosen.changed(**context.differing(Settings()))
+    return settings_of(context, chosen)
 
 
 def _recorded(state: dict[str, Any], settings: Settings) -> tuple[str, dict[str, Any]]:
@@ -201,14 +232,7 @@ class Index:
         Raises:
             LexloopError: The question, a setting or the index cannot be used.
         """
-        chosen = chosen_settings(self.folder, settings)
-        stream = graph.stream({"question": question}, context=chosen, stream_mode="updates")
-        steps = cast("Generator[dict[str, Any]]", stream)
-        with closing(steps):
-            for step in steps:
-                if update := step.get(LAST_OF_RETRIEVAL):
-                    return cast("list[Passage]", update["passages"])
-        return []
+        return passages_for(question, chosen_settings(self.folder, settings))
 
     def show(self, document: str) -> str:
         """Return the text of a document, given its name or the end of its name.

@@ -34,37 +34,33 @@ def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
         **fresh(),
         "allowed_tags": allowed,
         "messages": [message],
-        "turn_id": message.id or uuid.uuid4().hex,
+        # not the message's id: several graphs may answer the same message
+        "turn_id": uuid.uuid4().hex,
         "typed": message_text(message).strip(),
         "asked": checked_question(message_text(message), limit),
         "history": history_turns(earlier),
     }
 
 
-def answer_message(answer: str, state: "State", warning: str) -> AIMessage:
-    """Return the answer as a message, with its warning and readings as metadata."""
-    beside: dict[str, Any] = {"warning": warning} if warning else {}
-    if read_as := state.get("read_as"):
-        beside["read_as"] = read_as
-    return AIMessage(content=answer, id=f"{state['turn_id']}-answer", response_metadata=beside)
-
-
 def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessage]]:
-    """Return the message with the question, and the messages before it."""
+    """Return the message with the question, and the messages before it.
+
+    Behind the question other nodes of a parent graph may have written: an agent that hands it over,
+    a supervisor, another Lexloop.
+    """
     messages = state.get("messages", [])
     question = state.get("question")
     if question is not None and question != "":
         checked_question(question, limit)
         return HumanMessage(content=typed(question), id=uuid.uuid4().hex), messages
-    if messages and isinstance(messages[-1], HumanMessage):
-        return messages[-1], messages[:-1]
-    if question is None and not messages:
-        raise QuestionError(
-            "There is no question.", "Give `question`, or `messages` that end with the user's."
-        )
+    for place in reversed(range(len(messages))):
+        if isinstance(message := messages[place], HumanMessage):
+            return message, messages[:place]
     if question is not None:
         checked_question(question, limit)
-    raise QuestionError("The last message is not the user's.", "End `messages` with a question.")
+    raise QuestionError(
+        "There is no question.", "Give `question`, or `messages` with one of the user's."
+    )
 
 
 def checked_question(question: Any, limit: int) -> str:

@@ -244,3 +244,17 @@ def tell_loss(wanted: str, used: str, reason: str) -> None:
     losses, loss = _heard.get(), Loss(wanted, used, reason)
     if losses is not None and loss not in losses:
         losses.append(loss)
+
+
+def retry_on(error: Exception) -> bool:
+    """Return whether the same question may succeed a moment later; for LangGraph's ``RetryPolicy``.
+
+    True if a model or a search engine could not be reached, or too much was running. Of errors that
+    are not Lexloop's, LangGraph's default decides.
+    """
+    if isinstance(error, LexloopError):
+        return isinstance(error, ModelUnavailable | EngineUnavailable | Overloaded)
+    from langgraph.types import RetryPolicy
+
+    by_default: Any = RetryPolicy().retry_on
+    return bool(by_default(error))

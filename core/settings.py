@@ -35,6 +35,7 @@ from lexloop.core.settings_groups import (
     ModelSettings,
     PlanSettings,
     Price,
+    PromptSettings,
     RetentionSettings,
     RetrievalSettings,
     Standardised,
@@ -81,9 +82,36 @@ METHODS = {"fusion": _kinds(Fusion), "chunking": _kinds(Chunking)}
 """The groups whose fields depend on their method, by its name."""
 
 
-def _also_taken(schema: dict[str, Any]) -> None:
-    """Add ``variant`` to a schema: a LangGraph server drops names that are not in it."""
-    schema["properties"]["variant"] = {"enum": [*get_args(Variant)], "description": VARIANTS}
+_NODES = {
+    "corpus": ["classify"],
+    "index": ["hybrid_retrieve"],
+    "chunking": ["hybrid_retrieve"],
+    "access": ["hybrid_retrieve", "kg_retrieve"],
+    "plan": ["classify"],
+    "retrieval": ["rewrite", "hybrid_retrieve", "kg_retrieve", "rerank"],
+    "fusion": ["hybrid_retrieve"],
+    "answer": ["generate"],
+    "loop": ["evaluate", "engineer_prompt"],
+    "model": ["rewrite", "generate", "evaluate", "engineer_prompt"],
+    "prompts": ["rewrite", "generate", "evaluate", "engineer_prompt"],
+    "prices": ["generate"],
+    "max_cost": ["generate"],
+    "deadline_s": ["classify"],
+    "max_question_chars": ["classify"],
+    "variant": ["classify"],
+}
+"""The nodes at which Studio shows a setting; ``retention`` is no node's."""
+
+
+def _as_shown(schema: dict[str, Any]) -> None:
+    """Add ``variant`` to a schema, since a LangGraph server drops names that are not in it.
+
+    Then name the nodes of each setting for Studio.
+    """
+    shown = schema["properties"]
+    shown["variant"] = {"enum": [*get_args(Variant)], "description": VARIANTS}
+    for name, nodes in _NODES.items():
+        shown[name]["langgraph_nodes"] = nodes
 
 
 class Settings(Group):
@@ -99,7 +127,7 @@ class Settings(Group):
         SettingsError: A value is not allowed, or there is no setting of that name.
     """
 
-    model_config = ConfigDict(json_schema_extra=_also_taken)
+    model_config = ConfigDict(json_schema_extra=_as_shown)
 
     corpus: str = Field(
         default=SAMPLE_CORPUS,
@@ -135,6 +163,9 @@ class Settings(Group):
     )
     model: ModelSettings = Field(
         default=ModelSettings(), description="The chat model, and what it is asked with."
+    )
+    prompts: PromptSettings = Field(
+        default=PromptSettings(), description="What a chat model is told at each step."
     )
     retention: RetentionSettings = Field(
         default=RetentionSettings(), description="How long conversations and feedback are kept."

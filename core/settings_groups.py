@@ -358,6 +358,9 @@ class ReciprocalRank(_Fused):
 Fusion = Standardised | Linear | ReciprocalRank
 
 
+Sources = Literal["annotations", "text"]
+
+
 class AnswerSettings(Group):
     """The writer of the answer, and its length."""
 
@@ -386,6 +389,11 @@ class AnswerSettings(Group):
     max_prompt_similarity: Share = Field(
         default=0.8,
         description="An answer more similar to the system prompt than this is withheld.",
+    )
+    sources: Sources = Field(
+        default="annotations",
+        description="How the answer's message carries its sources: as annotations of its content, "
+        "or `text` for below the answer, too, for a parent graph that reads plain text.",
     )
 
 
@@ -450,6 +458,26 @@ class LoopSettings(Group):
         description="Pass mark for groundedness: the strict end of the marks that told grounded "
         "answers from others about equally well where the embedded judge was calibrated.",
     )
+
+
+def _own(step: str) -> Any:
+    """Return the field of a prompt, which Studio shows as one at its node."""
+    return Field(
+        default="",
+        max_length=50_000,
+        description=f"A prompt of your own for {step}, in the form of `prompts/{step}.md` and with "
+        "its placeholders; empty for that one.",
+        json_schema_extra={"langgraph_nodes": [step], "langgraph_type": "prompt"},
+    )
+
+
+class PromptSettings(Group):
+    """What a chat model is told at each step."""
+
+    rewrite: str = _own("rewrite")
+    generate: str = _own("generate")
+    evaluate: str = _own("evaluate")
+    engineer_prompt: str = _own("engineer_prompt")
 
 
 class ModelSettings(Group):

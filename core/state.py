@@ -4,14 +4,16 @@ Only ``messages`` has a reducer that appends. A thread keeps its state between t
 begins with ``fresh``, which replaces what the last turn left.
 """
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from lexloop.core.errors import QuestionError
+from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.types import (
     Advice,
     Attempt,
@@ -27,6 +29,7 @@ from lexloop.core.types import (
     Pointed,
     Reading,
     Reasoning,
+    StructuredAnswer,
     Triplet,
     Turn,
     Usage,
@@ -51,60 +54,89 @@ def added_messages(known: Any, new: Any) -> Any:
         ) from error
 
 
+def about(description: str) -> Any:
+    """Return what Studio and schemas say of a key."""
+    return Field(description=description)
+
+
+def whole_plan(known: Plan | None, new: Mapping[str, int]) -> Plan:
+    """Return a plan changed by some of its numbers, as whoever forks a thread may give it.
+
+    Raises:
+        SettingsError: There is no such number, or it is none.
+    """
+    plan = {"k": 0, "Q": 0, "K": 0, "S": 0, **cast("dict[str, int]", known or {})}
+    for name, number in new.items():
+        if name not in plan or not isinstance(number, int) or number < 0:
+            raise SettingsError(
+                f"The plan has {name!r}: {number!r}.",
+                f"Give whole numbers from 0 for {', '.join(plan)}.",
+            )
+    return cast("Plan", {**plan, **new})
+
+
 class InputState(TypedDict, total=False):
-    """The input: a question, or a conversation whose last message is the question.
+    """The input: a question, or a conversation whose last human message is the question.
 
     A ``question`` goes before ``messages``. A parent graph that shares this key on a thread must
     clear it before it asks by message.
     """
 
-    messages: Annotated[list[AnyMessage], added_messages]
+    messages: Annotated[
+        list[AnyMessage], about("The conversation, and each answer."), added_messages
+    ]
     # ephemeral: a thread must not answer the question of an earlier turn that failed at once
-    question: Annotated[str, EphemeralValue]
+    question: Annotated[str, about("The question, if not the last human message."), EphemeralValue]
 
 
 class OutputState(TypedDict, total=False):
     """The output."""
 
-    messages: Annotated[list[AnyMessage], added_messages]
-    answer: str
-    abstained: bool
-    warning: str
-    read_as: list[Reading]
-    citations: list[Citation]
-    finding: Finding
-    near: list[Citation]  # if there is no answer: the nearest passages
-    evaluation: Evaluation
-    passages: list[Passage]
-    triplets: list[Triplet]
-    attempts: list[Attempt]
-    degraded: list[Degradation]
-    usage: Usage
+    messages: Annotated[
+        list[AnyMessage], about("The conversation, and each answer."), added_messages
+    ]
+    answer: Annotated[str, about("The answer with its [n] markers, or the abstention.")]
+    abstained: Annotated[bool, about("Whether the documents do not answer.")]
+    warning: Annotated[str, about("What to mind about the answer; empty if it passed.")]
+    read_as: Annotated[list[Reading], about("What of the question was read otherwise than typed.")]
+    citations: Annotated[list[Citation], about("The sources of the answer, by number.")]
+    finding: Annotated[Finding, about("The outcome in a word.")]
+    near: Annotated[list[Citation], about("The nearest passages, if there is no answer.")]
+    evaluation: Annotated[Evaluation, about("The verdict on the answer, with its scores.")]
+    passages: Annotated[list[Passage], about("The passages that the answer is written from.")]
+    triplets: Annotated[list[Triplet], about("The relations between provisions that were found.")]
+    attempts: Annotated[list[Attempt], about("Each attempt with its verdict.")]
+    degraded: Annotated[list[Degradation], about("What had to be done without.")]
+    usage: Annotated[Usage, about("Model calls, tokens and seconds so far.")]
+    structured_response: Annotated[
+        StructuredAnswer, about("The answer with its sources, as a deep agent takes it.")
+    ]
 
 
 class State(InputState, OutputState, total=False):
     """The working state, in the order in which the nodes write it."""
 
-    snapshot: str
-    allowed_tags: list[str]
-    turn_id: str
-    seconds_left: float
-    typed: str  # the question as typed; missing in threads of earlier versions
-    asked: str  # the same, folded: what is read
-    history: list[Turn]
-    complexity: int
-    probabilities: list[float]
-    plan: Plan
-    advice: Advice | None
-    untranslated: str  # what is said of a question in a language that the documents do not have
-    parsed: ParsedQuestion
-    meant: ParsedQuestion  # as the first attempt parsed it: what every attempt answers
-    pointed: Pointed | None
-    candidates: list[Candidate]
-    graph_candidates: list[Candidate]
-    handed_on: dict[str, str]  # chunks, each with the chunk that hands on to it
-    draft: Draft
-    reasoning: list[Reasoning]  # not in the output: it may recite the instructions
+    snapshot: Annotated[str, about("The day and the state of the corpus that are asked.")]
+    allowed_tags: Annotated[list[str], about("The access tags of the thread's askers.")]
+    turn_id: Annotated[str, about("The name of this turn of this graph.")]
+    seconds_left: Annotated[float, about("What is left of the question's time.")]
+    typed: Annotated[str, about("The question as typed; missing in threads of earlier versions.")]
+    asked: Annotated[str, about("The question as it is read.")]
+    history: Annotated[list[Turn], about("The turns before the question.")]
+    complexity: Annotated[int, about("The class of the question, from 0.")]
+    probabilities: Annotated[list[float], about("The probability of each class.")]
+    plan: Annotated[Plan, about("Passages k, queries Q, keywords K, path length S."), whole_plan]
+    advice: Annotated[Advice | None, about("What the next attempt is to do otherwise.")]
+    untranslated: Annotated[str, about("What is said of a question in another language.")]
+    parsed: Annotated[ParsedQuestion, about("The question of this attempt, and its queries.")]
+    meant: Annotated[ParsedQuestion, about("The same of the first attempt: what is answered.")]
+    pointed: Annotated[Pointed | None, about("The provision that the question names.")]
+    candidates: Annotated[list[Candidate], about("What the search found, fused.")]
+    graph_candidates: Annotated[list[Candidate], about("What the knowledge graph added.")]
+    handed_on: Annotated[dict[str, str], about("Chunks, each with the one that leads to it.")]
+    draft: Annotated[Draft, about("The answer of this attempt before its verdict.")]
+    # not in the output: it may recite the instructions
+    reasoning: Annotated[list[Reasoning], about("What models thought.")]
 
 
 class Update(State, total=False):
@@ -152,7 +184,7 @@ def summed(*costs: Usage) -> Usage:
 class AgentOutput(OutputState, total=False):
     """The output of an agent over collections; ``collections`` are those that were asked."""
 
-    collections: list[str]
+    collections: Annotated[list[str], about("The collections that were asked.")]
 
 
 Found = dict[str, State] | None
@@ -165,11 +197,11 @@ def _gathered(known: Found, new: Found) -> Found:
 class AgentState(AgentOutput, State, total=False):
     """The working state of an agent over collections."""
 
-    ways: dict[str, str]  # what each chosen collection is asked; "" for the whole question
-    routed: list[str]  # the chosen collections; the others are asked if these abstain
-    by_model: bool  # whether the model chooses
-    reply: str  # to what needs no documents
-    found: Annotated[Found, _gathered]  # what came of it in each
+    ways: Annotated[dict[str, str], about("What each is asked; empty for the whole question.")]
+    routed: Annotated[list[str], about("Those chosen; the others are asked if these abstain.")]
+    by_model: Annotated[bool, about("Whether a model chooses.")]
+    reply: Annotated[str, about("The reply to what needs no documents.")]
+    found: Annotated[Found, about("What came of the question in each."), _gathered]
 
 
 class AgentUpdate(AgentState, total=False):

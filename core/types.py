@@ -356,6 +356,25 @@ Finding = Literal["answers", "in part", "near", "absent", "reply"]
 near the question, or nothing. A greeting gets a ``reply``."""
 
 
+class Source(TypedDict):
+    """A source of an answer, as another agent is told it."""
+
+    n: int
+    document: str
+    section: str
+    page: int | None
+    quote: str
+
+
+class StructuredAnswer(TypedDict):
+    """An answer as another agent is told it. Without an answer, the sources are the nearest."""
+
+    answer: str
+    finding: Finding
+    warning: str
+    sources: list[Source]
+
+
 class Evaluation(TypedDict):
     """The verdict on one attempt. A score is None if it could not be resolved.
 

@@ -14,12 +14,12 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_stream_writer
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Checkpointer, Send
 
 from lexloop import prompts
-from lexloop.core.conversation import answer_message, open_turn
+from lexloop.core.conversation import open_turn
 from lexloop.core.errors import (
     BudgetError,
     InputError,
@@ -35,12 +35,13 @@ from lexloop.core.types import ABSTENTION, Citation, Degradation, Turn, Usage
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
 from lexloop.graph.collections import described, route, views_of
 from lexloop.graph.combine import Said, absent, combined, searched, told, written
-from lexloop.graph.compiled import Lexloop
+from lexloop.graph.compiled import Builder, Lexloop
 from lexloop.graph.node import Node, node_of
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
 from lexloop.nodes.context import Context
+from lexloop.nodes.messages import answer_message, structured
 from lexloop.nodes.question import parse
 from lexloop.nodes.small_talk import replied, small_talk
 from lexloop.store.view import View
@@ -84,9 +85,7 @@ def build_agent_graph(
     if not collections:
         raise SettingsError("An agent needs a collection to ask.", "Name at least one.")
     agent = _Agent(collections, resources)
-    graph = StateGraph(
-        AgentState, context_schema=Settings, input_schema=InputState, output_schema=AgentOutput
-    )
+    graph = agent.builder(input_schema=InputState, output_schema=AgentOutput)
     choices = [*agent.asks, "combine"]
     graph.add_node("route", node_of(agent.route, agent.first, first=True))
     graph.add_node("agent", node_of(agent.agent, agent.first))
@@ -100,7 +99,7 @@ def build_agent_graph(
     graph.add_conditional_edges("agent", Node(_onward), choices)
     graph.add_conditional_edges("ask_others", Node(_to_others), choices)
     graph.add_edge("combine", END)
-    return agent.compiled(graph, checkpointer)
+    return graph.compile(checkpointer, name="lexloop agent")
 
 
 class _Agent:
@@ -121,10 +120,9 @@ class _Agent:
         }
         self._alone = {name: self._asking_alone(node) for name, node in self.asks.items()}
 
-    def compiled(self, graph: Any, checkpointer: Checkpointer) -> Lexloop:
-        """Compile a graph of these nodes."""
-        compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop agent"), self.first)
-        return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+    def builder(self, **schemas: Any) -> Builder:
+        """Return a builder of a graph of these nodes."""
+        return Builder(self.first, RECURSION_LIMIT, state=AgentState, **schemas)
 
     def first(self, brought: Any, snapshot: str | None) -> Context:
         """Return the context over the first collection, for what is the same in all."""
@@ -248,11 +246,11 @@ class _Agent:
 
     def _asking_alone(self, ask: Node) -> Lexloop:
         """Wire the node of one collection alone, for a tool that asks it."""
-        graph = StateGraph(AgentState, context_schema=Settings)
+        graph = self.builder()
         graph.add_node(ask.get_name(), ask)
         graph.add_edge(START, ask.get_name())
         graph.add_edge(ask.get_name(), END)
-        return self.compiled(graph, False)
+        return graph.compile(False)
 
 
 async def combine(state: AgentState) -> AgentUpdate:
@@ -269,8 +267,8 @@ async def combine(state: AgentState) -> AgentUpdate:
         update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
         update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
     whole: AgentState = {**state, **update}
-    message = answer_message(whole["answer"], whole, whole["warning"])
-    return {**update, "found": None, "messages": [message]}
+    told: AgentUpdate = {"structured_response": structured(whole)}
+    return {**update, **told, "found": None, "messages": [answer_message(whole)]}
 
 
 async def _onward(state: AgentState) -> list[Send] | str:

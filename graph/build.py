@@ -1,15 +1,23 @@
 """The state machine: its wiring in flow order, and its three forks."""
 
-from typing import Literal
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Literal, get_type_hints
 
-from langgraph.graph import END, START, StateGraph
+from langchain_core.runnables import Runnable
+from langgraph.graph import END, START
+from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Checkpointer
+from typing_extensions import TypedDict
 
-from lexloop.core.settings import Settings
-from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.compiled import Lexloop
-from lexloop.graph.node import Node, Resolve, node_of
+from lexloop.core.errors import SettingsError
+from lexloop.core.running import computed
+from lexloop.core.state import InputState, OutputState, State, Update
+from lexloop.graph.compiled import Builder, Lexloop
+from lexloop.graph.node import Function, Node, Resolve, node_of
 from lexloop.nodes.classify import classify
+from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate, repeats
 from lexloop.nodes.generate.node import generate
@@ -24,6 +32,19 @@ RECURSION_LIMIT = 64
 """7 nodes before the first verdict, 8 per retry, at most 5 retries: 47, below 64."""
 LAST_OF_RETRIEVAL = "rerank"
 """The node whose update contains the passages for the answer."""
+_STEPS: dict[str, Function] = {
+    "classify": classify,
+    "rewrite": rewrite,
+    "hybrid_retrieve": hybrid_retrieve,
+    "kg_retrieve": kg_retrieve,
+    "rerank": rerank,
+    "generate": generate,
+    "evaluate": evaluate,
+    "engineer_prompt": engineer_prompt,
+}
+Own = Callable[..., Any]
+"""A node of a caller: a function of the state, or of the state and the runtime, that returns an
+update. It may be asynchronous."""
 
 
 async def after_classify(state: State) -> Literal["rewrite", "__end__"]:
@@ -41,33 +62,52 @@ async def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
     return "__end__" if state["answer"] else "engineer_prompt"
 
 
-def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = None) -> Lexloop:
+def build_graph(
+    contexts: Resolve | None = None,
+    checkpointer: Checkpointer = None,
+    *,
+    nodes: Mapping[str, Own] | None = None,
+    before: Mapping[str, Own] | None = None,
+    after: Mapping[str, Own] | None = None,
+    input_key: str = "question",
+    **compiling: Any,
+) -> Lexloop:
     """Wire the eight nodes and the loop.
 
     Args:
         contexts: Returns the nodes' context for a run's settings and a snapshot of the corpus. None
             for ``Resources`` as files and the environment configure them.
         checkpointer: Keeps threads. A server or a parent graph supplies its own instead.
+        nodes: Functions that replace steps, by the step's name. One that takes the runtime, too,
+            finds what the step works with in ``runtime.context``.
+        before: Functions that run before a step, as nodes of their own named ``before_STEP``.
+        after: Functions that run after a step, as nodes of their own named ``after_STEP``.
+        input_key: The key under which a parent's state has the question.
+        compiling: What ``StateGraph.compile`` takes: ``interrupt_before``, ``interrupt_after``,
+            ``store``, ``cache``, ``name``, ``debug``.
+
+    Raises:
+        SettingsError: There is no such step.
     """
     if contexts is None:
         from lexloop.graph.resources import Resources
 
         contexts = Resources.configured()
-    graph = StateGraph(
-        State, context_schema=Settings, input_schema=InputState, output_schema=OutputState
+    own, before, after = nodes or {}, before or {}, after or {}
+    _refuse_unknown([*own, *before, *after])
+    graph = Builder(
+        contexts,
+        RECURSION_LIMIT * (2 if before or after else 1),
+        state=_asked_under(input_key, State),
+        input_schema=_asked_under(input_key, InputState),
+        output_schema=OutputState,
     )
-    for function in (
-        classify,
-        rewrite,
-        hybrid_retrieve,
-        kg_retrieve,
-        rerank,
-        generate,
-        evaluate,
-        engineer_prompt,
-    ):
-        first = function is classify
-        graph.add_node(function.__name__, node_of(function, contexts, first))
+    for step, function in _STEPS.items():
+        first = step == "classify"
+        chosen = _adapted(step, own[step]) if step in own else function
+        asked = _asking_under(input_key, chosen) if first else chosen
+        around = [_around(added[step]) if step in added else None for added in (before, after)]
+        graph.add_step(step, node_of(asked, contexts, first), chosen, *around)
     graph.add_edge(START, "classify")
     graph.add_conditional_edges("classify", Node(after_classify), ["rewrite", END])
     graph.add_edge("rewrite", "hybrid_retrieve")
@@ -77,5 +117,59 @@ def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = No
     graph.add_edge("generate", "evaluate")
     graph.add_conditional_edges("evaluate", Node(after_evaluate), ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
-    compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), contexts)
-    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+    return graph.compile(checkpointer, **{"name": "lexloop", **compiling})
+
+
+def _refuse_unknown(steps: list[Any]) -> None:
+    for step in steps:
+        if step not in _STEPS:
+            raise SettingsError(
+                f"The graph has no step {step!r}.", f"The steps are {', '.join(_STEPS)}."
+            )
+
+
+def _adapted(step: str, own: Own) -> Function:
+    """Return a caller's function as the function of a step."""
+    takes_runtime = len(inspect.signature(own).parameters) > 1
+
+    async def adapted(state: State, runtime: Runtime[Context]) -> Update:
+        given = (state, runtime) if takes_runtime else (state,)
+        if inspect.iscoroutinefunction(own):
+            update: Update = await own(*given)
+        else:
+            update = await computed(own, *given)
+        return update
+
+    adapted.__name__ = step
+    return adapted
+
+
+def _around(own: Own) -> Any:
+    """Return a caller's function as a node, for both kinds of callers; other nodes as they are."""
+    if isinstance(own, Runnable):
+        return own
+    adapted = _adapted("", own)
+    return Node(lambda state: adapted(state, get_runtime()))
+
+
+def _asking_under(key: str, function: Function) -> Function:
+    """Return the first step so that it finds the question under a parent's key."""
+    if key == "question":
+        return function
+
+    @wraps(function)
+    async def asking(state: Any, runtime: Runtime[Context]) -> Update:
+        asked: Update = await function({**state, "question": state.get(key, "")}, runtime)
+        return asked
+
+    return asking
+
+
+def _asked_under(key: str, schema: Any) -> Any:
+    """Return a schema that has a parent's key for the question, too."""
+    if key == "question":
+        return schema
+    keys = get_type_hints(schema, include_extras=True)
+    keys[key] = keys["question"]
+    typed_dict: Any = TypedDict
+    return typed_dict(schema.__name__, keys, total=False)

@@ -9,6 +9,7 @@ from lexloop.nodes.context import TRIAD
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import abstains, with_markers
 from lexloop.nodes.markers import as_markers, numbers_in, renumbered, unmarked
+from lexloop.nodes.messages import with_sources
 from lexloop.nodes.small_talk import UNSCORED
 
 T = TypeVar("T")
@@ -183,14 +184,6 @@ def told(reply: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
     )
     answer = renumbered(reply.state["answer"], own)
     return with_sources(answer, sources, reply.state["warning"]), sources
-
-
-def with_sources(answer: str, citations: Iterable[Citation], warning: str) -> str:
-    """Return an answer as a tool's content: the sources under it, and the warning as a note."""
-    sources = [
-        f"[{c['n']}] {c['document']}, {c['section']}: {unmarked(c['quote'])}" for c in citations
-    ]
-    return "\n".join([answer, *sources, *([f"Note: {warning}"] if warning else [])])
 
 
 def numbered(replies: Sequence[Said]) -> list[Citation]:

@@ -8,6 +8,7 @@ too, which ends with its process.
 
 import asyncio
 import hashlib
+import inspect
 import os
 import sqlite3
 import threading
@@ -29,8 +30,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import StateUpdate
+from langgraph.graph.state import CompiledStateGraph, StateGraph
+from langgraph.types import Checkpointer, StateUpdate
 
 from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
@@ -204,16 +205,6 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         super().__init__(**attributes)
         self.contexts = contexts
 
-    @classmethod
-    def of(
-        cls,
-        compiled: CompiledStateGraph[State, Settings, InputState, OutputState],
-        contexts: Resolve,
-    ) -> Self:
-        """Return the same graph, whose runs of one thread take turns."""
-        held = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
-        return cls(contexts=contexts, **held)
-
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Iterator[Any]:
@@ -271,3 +262,59 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         if isinstance(context, Settings):
             return context.deadline_s
         return self.contexts(context, None).settings.deadline_s
+
+
+class Builder(StateGraph[State, Settings, InputState, OutputState]):
+    """A ``StateGraph`` that compiles to ``Lexloop``, so that no way to compile it loses the turns.
+
+    Args:
+        contexts: Returns the context of a run.
+        steps: The most steps that a run may take; LangGraph's recursion limit.
+        schemas: The state's, as ``StateGraph`` takes them.
+    """
+
+    def __init__(self, contexts: Resolve, steps: int, *, state: Any, **schemas: Any) -> None:
+        super().__init__(state, context_schema=Settings, **schemas)
+        self.contexts, self.steps = contexts, steps
+        self._begins: dict[str, str] = {}
+        self._ends: dict[str, str] = {}
+
+    def add_step(
+        self, step: str, node: Any, function: Any, before: Any = None, after: Any = None
+    ) -> None:
+        """Add a node, and others that always run before and after it; edges lead around them.
+
+        Args:
+            step: The node's name.
+            node: The node.
+            function: What the node runs; its docstring's first line describes the node.
+            before: The node before it, if any.
+            after: The node after it, if any.
+        """
+        described = (inspect.getdoc(function) or "").partition("\n")[0]
+        self.add_node(step, node, metadata={"description": described})
+        if before is not None:
+            self._begins[step] = f"before_{step}"
+            self.add_node(f"before_{step}", before)
+            super().add_edge(f"before_{step}", step)
+        if after is not None:
+            self._ends[step] = f"after_{step}"
+            self.add_node(f"after_{step}", after)
+            super().add_edge(step, f"after_{step}")
+
+    def add_edge(self, start_key: Any, end_key: str) -> Self:
+        """Add an edge as ``StateGraph`` does, around what runs before and after its steps."""
+        start = self._ends.get(start_key, start_key)
+        return super().add_edge(start, self._begins.get(end_key, end_key))
+
+    def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
+        """Add edges as ``StateGraph`` does, around what runs before and after their steps."""
+        ways = {choice: self._begins.get(choice, choice) for choice in path_map}
+        return super().add_conditional_edges(self._ends.get(source, source), path, ways)
+
+    def compile(self, checkpointer: Checkpointer = None, **options: Any) -> Lexloop:
+        """Compile as LangGraph does; the options are LangGraph's."""
+        compiled = super().compile(checkpointer, **options)
+        held = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
+        turned = Lexloop(contexts=self.contexts, **held)
+        return turned.with_config(recursion_limit=self.steps)

@@ -240,7 +240,7 @@ class _Run:
     def _ended(self, error: LexloopError) -> Update:
         """End the question with the best attempt so far; without one, raise the error."""
         judging = self._name == "evaluate"
-        end = partial(unfinished, self._before, self._stand_ins.context.view, error)
+        end = partial(unfinished, self._before, self._stand_ins.context, error)
         try:
             with within(replace(self._clock.deadline, grace_s=_ENDING_S)):
                 made = end(drafted=judging)

@@ -405,7 +405,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
     if model := chat_for("rewriter", settings.retrieval.rewriter, chat):
         from lexloop.nodes.rewrite import ModelRewriter
 
-        return ModelRewriter(model, view, load_shipped().embed)
+        return ModelRewriter(model, view, load_shipped().embed, settings.prompts.rewrite)
     return RuleRewriter(lambda texts: load_shipped().embed(texts))
 
 
@@ -446,7 +446,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     embedded = ExtractiveGenerator(view, lengths, settings.loop.care)
     if not model:
         return embedded
-    written = ModelGenerator(model, view)
+    written = ModelGenerator(model, view, settings.prompts.generate)
     if settings.answer.generator == "model":
         return written
     from lexloop.nodes.evaluate.judges import SUPPORTED, EmbeddedJudge
@@ -475,7 +475,7 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
     model = chat_for("evaluator", settings.loop.evaluator, chat)
     if model is None:
         return embedded
-    judge = ModelJudge(model, settings.loop.rubrics)
+    judge = ModelJudge(model, settings.loop.rubrics, settings.prompts.evaluate)
     # LQ-RAG's agent judges alone
     return judge if settings.loop.rubrics == "published" else WithClaimsChecked(judge, embedded)
 
@@ -484,7 +484,7 @@ def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
     if model := chat_for("prompt_engineer", settings.loop.prompt_engineer, chat):
         from lexloop.nodes.engineer_prompt import ModelPromptEngineer
 
-        return ModelPromptEngineer(model)
+        return ModelPromptEngineer(model, settings.prompts.engineer_prompt)
     from lexloop.nodes.engineer_prompt import RuleEngineer
 
     return RuleEngineer(guides=chat_for("generator", settings.answer.generator, chat) is not None)

@@ -13,7 +13,7 @@ import numpy as np
 from langgraph.runtime import Runtime
 from numpy.typing import NDArray
 
-from lexloop.core.conversation import answer_message, open_turn
+from lexloop.core.conversation import open_turn
 from lexloop.core.errors import DataError, SettingsError
 from lexloop.core.files import SUMS, check_sums, write_bytes
 from lexloop.core.running import computing
@@ -24,6 +24,7 @@ from lexloop.core.types import Plan
 from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.context import Context
+from lexloop.nodes.messages import answer_message, structured
 from lexloop.nodes.question import parse
 from lexloop.nodes.small_talk import replied, small_talk
 
@@ -302,8 +303,8 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     if not names or not (reply := small_talk(turn["asked"], "documents", names)):
         return opened
     ended: State = {**opened, "parsed": parse(turn["asked"]), **replied(reply)}
-    message = answer_message(reply, ended, "")
-    return {**ended, "messages": [*turn["messages"], message]}
+    messages = [*turn["messages"], answer_message(ended)]
+    return {**ended, "structured_response": structured(ended), "messages": messages}
 
 
 TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {

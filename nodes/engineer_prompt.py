@@ -100,11 +100,15 @@ class ModelPromptEngineer:
 
     What a judge found wrong with the first attempt is told to the next one as it is, with the
     rules' strategy: the model is asked where there was no answer to judge, or that did not help.
+
+    Args:
+        chat: The model.
+        own: A user's prompt, if not ours.
     """
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: Chat, own: str = "") -> None:
         self._chat, self._rules = chat, RuleEngineer()
-        self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"})
+        self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"}, own)
 
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Return True: a model always has something else to say."""

@@ -330,16 +330,25 @@ def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str
 
 
 @cache
-def _prompt() -> prompts.Prompt:
-    return prompts.load("rewrite", {"history", "question", "languages", "Q", "K"})
+def _prompt(own: str = "") -> prompts.Prompt:
+    return prompts.load("rewrite", {"history", "question", "languages", "Q", "K"}, own)
 
 
 def rewrite_prompt(
-    question: str, history: Sequence[Turn], languages: Sequence[str] = (), Q: int = 0, K: int = 0
+    question: str,
+    history: Sequence[Turn],
+    languages: Sequence[str] = (),
+    Q: int = 0,
+    K: int = 0,
+    *,
+    own: str = "",
 ) -> tuple[str, str]:
-    """Return what a model is asked for a rewriting, as system and user, with the latest turns."""
+    """Return what a model is asked for a rewriting, as system and user, with the latest turns.
+
+    ``own`` is a user's prompt, if not ours.
+    """
     told = [prompts.Data(turn["role"], turn["content"]) for turn in history]
-    return _prompt().render(
+    return _prompt(own).render(
         history=told[-_HISTORY_TURNS:],
         question=question,
         languages=[prompts.Data("language", name) for name in languages],
@@ -355,11 +364,13 @@ class ModelRewriter:
         chat: The model.
         documents: Know the language that a question is translated into.
         embed: MiniLM's unit vectors, by which drift is measured.
+        own: A user's prompt, if not ours.
     """
 
     translates = True
 
-    def __init__(self, chat: Chat, documents: View, embed: Embed) -> None:
+    def __init__(self, chat: Chat, documents: View, embed: Embed, own: str = "") -> None:
+        self._own = own
         self._chat = chat
         self._documents = documents
         self._embed = embed
@@ -379,7 +390,8 @@ class ModelRewriter:
         if not (history or plan["Q"] or plan["K"] or foreign):
             return parse(question)
         languages = await computed(lambda: self._documents.language.names)
-        system, user = rewrite_prompt(question, history, languages, plan["Q"], plan["K"])
+        asked = (question, history, languages, plan["Q"], plan["K"])
+        system, user = rewrite_prompt(*asked, own=self._own)
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
         written = " ".join(reply.standalone.split()) or question

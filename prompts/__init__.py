@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from lexloop.core.errors import DataError
+from lexloop.core.errors import DataError, SettingsError
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION, Passage
 
@@ -85,18 +85,25 @@ def under(rubrics: Rubrics, name: str) -> str:
     return name if rubrics == "hardened" else f"{rubrics}/{name}"
 
 
-def load(name: str, placeholders: Iterable[str]) -> Prompt:
-    """Return the prompt of file ``name``.
+def load(name: str, placeholders: Iterable[str], own: str = "") -> Prompt:
+    """Return the prompt of file ``name``, or a user's own in its place.
 
     Args:
         name: The file's name without ``.md``.
         placeholders: The names that the caller will give values for; the file must use each of
             them and no others.
+        own: A user's prompt in the same form, or "" for the file.
 
     Raises:
         DataError: The file is missing or out of form, or its placeholders are not those declared.
+        SettingsError: The user's prompt is.
     """
-    return parse(name, _read(f"{name}.md"), placeholders)
+    if not own:
+        return parse(name, _read(f"{name}.md"), placeholders)
+    try:
+        return parse(name, own.strip(), placeholders)
+    except DataError as error:
+        raise SettingsError(f"prompts.{name} cannot be used: {error.what}", error.hint) from None
 
 
 def _read(file: str) -> str:

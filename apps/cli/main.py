@@ -16,6 +16,7 @@ from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
+from lexloop.apps.cli.check import check
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.index import commands as index_commands
@@ -36,7 +37,8 @@ _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
     "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; "
     "13 engine; 14 Ray; 15 forget: something is left; 130 interrupted. With --exit-code: "
-    "10 abstained; 11 answered without passing. eval, table: 12 some questions not answered."
+    "10 abstained; 11 answered without passing. check: 1 something is wrong. eval, table: 12 some "
+    "questions not answered."
 )
 
 _MISUSED = 2
@@ -57,7 +59,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ask, chat, example, show, doctor, sbom):
+for command in (ask, chat, check, example, show, doctor, sbom):
     app.command(epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),
@@ -104,7 +106,7 @@ def add_brought(app: typer.Typer, brought: Mapping[str, EntryPoint]) -> None:
         app.command(name, hidden=True, context_settings=anything)(_telling(trouble))
 
 
-_own = {"ask", "chat", "doctor", "example", "graph", "index", "sbom", "show"}
+_own = {"ask", "chat", "check", "doctor", "example", "graph", "index", "sbom", "show"}
 _commands = brought("lexloop.commands")
 add_brought(app, {name: entry for name, entry in _commands.items() if name not in _own})
 

@@ -36,16 +36,17 @@ def source_files(folder: Path) -> list[Path]:
 def load_documents(
     folder: Path, limits: Limits | None = None
 ) -> tuple[list[Document], list[SkippedSource]]:
-    """Return every document below a folder, and what was skipped.
+    """Return every document below a folder, or of one file without its sidecar; what was skipped.
 
     Superseded versions end when their successors begin.
 
     Raises:
         CorpusError: No file of the folder could be read.
     """
-    paths, skipped = list_sources(folder)
-    files, unreadable = hash_sources(folder, paths, limits)
-    sidecars, bad_rows = read_sidecars(folder, limits)
+    alone = os.path.isfile(folder)
+    paths, skipped = ([folder], []) if alone else list_sources(folder)
+    files, unreadable = hash_sources(folder.parent if alone else folder, paths, limits)
+    sidecars, bad_rows = (Sidecars(), []) if alone else read_sidecars(folder, limits)
     skipped += unreadable + bad_rows
     documents: list[Document] = []
     with closing(read_files(files, sidecars, limits=limits)) as loaded:

@@ -373,12 +373,12 @@ _SHOWN = 3
 
 
 class ModelJudge:
-    """A judge by a chat model."""
+    """A judge by a chat model; ``own`` is a user's prompt, if not ours."""
 
-    def __init__(self, chat: Chat, rubrics: Rubrics = "hardened") -> None:
+    def __init__(self, chat: Chat, rubrics: Rubrics = "hardened", own: str = "") -> None:
         self._chat = chat
         name = prompts.under(rubrics, "evaluate")
-        self._prompt = prompts.load(name, {"question", "passages", "answer"})
+        self._prompt = prompts.load(name, {"question", "passages", "answer"}, own)
 
     async def judge(
         self,

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from lexloop.core.conversation import answer_message
 from lexloop.core.errors import LexloopError
 from lexloop.core.running import computed
 from lexloop.core.settings import Settings
@@ -24,6 +23,7 @@ from lexloop.documents.text.languages import (
 from lexloop.nodes.context import TRIAD, Context, Judgement
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import spread, unmarked
+from lexloop.nodes.messages import answer_message, structured
 from lexloop.store.view import View
 
 
@@ -55,7 +55,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     elif not best["evaluation"]["passed"] and not context.generator.instructions:
         unread = await computed(_unread, state, context.view) if context.view is not None else ""
         warning = f"{unread} {warning}".strip()
-    return _final(state, attempts, best, warning)
+    return _final(state, attempts, best, warning, context.settings)
 
 
 def _unread(state: State, view: View) -> str:
@@ -71,7 +71,7 @@ def _unread(state: State, view: View) -> str:
 
 
 def unfinished(
-    state: State, view: View | None, error: LexloopError, *, drafted: bool
+    state: State, context: Context, error: LexloopError, *, drafted: bool
 ) -> Update | None:
     """End a question that cannot go on with the best attempt so far; None where there is none.
 
@@ -79,12 +79,13 @@ def unfinished(
     """
     attempts = state.get("attempts", [])
     if drafted and not repeats(state):
-        problems = _problems(state, view)
+        problems = _problems(state, context.view)
         attempts = _with_draft(state, _record(_unscored("It was not judged."), problems, False))
     if not attempts:
         return None
     best = best_attempt(attempts)
-    return _final(state, attempts, best, _warning_for_unfinished(best, error.what))
+    warning = _warning_for_unfinished(best, error.what)
+    return _final(state, attempts, best, warning, context.settings)
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
@@ -195,11 +196,12 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
     return record
 
 
-def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -> Update:
-    answer = ABSTENTION if best["abstained"] else best["answer"]
-    return {
+def _final(
+    state: State, attempts: list[Attempt], best: Attempt, warning: str, settings: Settings
+) -> Update:
+    update: Update = {
         "attempts": attempts,
-        "answer": answer,
+        "answer": ABSTENTION if best["abstained"] else best["answer"],
         "abstained": best["abstained"],
         "warning": warning,
         "citations": best["citations"],
@@ -208,8 +210,12 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
         "evaluation": best["evaluation"],
         "passages": best["passages"],
         "triplets": best["triplets"],
-        # one id a turn: running the turn again replaces its answer instead of adding another
-        "messages": [answer_message(answer, state, warning)],
+    }
+    ended: State = {**state, **update}
+    return {
+        **update,
+        "structured_response": structured(ended),
+        "messages": [answer_message(ended, settings.answer.sources)],
     }
 
 

@@ -46,8 +46,8 @@ from lexloop.nodes.shortening import shortened
 
 
 @cache
-def _prompt() -> prompts.Prompt:
-    return prompts.load("generate", {"passages", "triplets", "guidance", "question"})
+def _prompt(own: str = "") -> prompts.Prompt:
+    return prompts.load("generate", {"passages", "triplets", "guidance", "question"}, own)
 
 
 def answer_prompt(
@@ -55,9 +55,13 @@ def answer_prompt(
     passages: Sequence[prompts.Data],
     triplets: Sequence[prompts.Data] = (),
     guidance: str = "",
+    own: str = "",
 ) -> tuple[str, str]:
-    """Return what a model is asked for an answer, as system and user; passages are numbered."""
-    return _prompt().render(
+    """Return what a model is asked for an answer, as system and user; passages are numbered.
+
+    ``own`` is a user's prompt, if not ours.
+    """
+    return _prompt(own).render(
         passages=[replace(one, text=unmarked(one.text)) for one in passages],
         triplets=triplets,
         guidance=guidance or [],
@@ -66,11 +70,17 @@ def answer_prompt(
 
 
 class ModelGenerator:
-    """A generator by a chat model from the passages; code makes the citations."""
+    """A generator by a chat model from the passages; code makes the citations.
 
-    def __init__(self, chat: Chat, sources: Sources) -> None:
-        self._chat, self._sources = chat, sources
-        self.instructions = _prompt().instructions
+    Args:
+        chat: The model.
+        sources: The texts that are cited.
+        own: A user's prompt, if not ours.
+    """
+
+    def __init__(self, chat: Chat, sources: Sources, own: str = "") -> None:
+        self._chat, self._sources, self._own = chat, sources, own
+        self.instructions = _prompt(own).instructions
 
     async def generate(
         self,
@@ -87,7 +97,8 @@ class ModelGenerator:
         def written(share: float) -> tuple[str, str]:
             numbered = prompts.numbered(shortened(passages, share))
             guidance = advice["guidance"] if advice else ""
-            return answer_prompt(question["text"], numbered, _related(triplets), guidance)
+            related = _related(triplets)
+            return answer_prompt(question["text"], numbered, related, guidance, self._own)
 
         request = ChatRequest(
             "generate",

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lexloop.apps.checking import CitationGuard, check
     from lexloop.apps.library import (
         Index,
         aask,
@@ -12,24 +13,62 @@ if TYPE_CHECKING:
         ask,
         build_agent,
     )
+    from lexloop.apps.retriever import as_retriever
+    from lexloop.core.errors import (
+        BudgetError,
+        CorpusError,
+        DataError,
+        DeadlineExceeded,
+        EngineError,
+        EngineUnavailable,
+        InputError,
+        LexloopError,
+        ModelAuthError,
+        ModelError,
+        ModelReplyError,
+        ModelUnavailable,
+        QuestionError,
+        SettingsError,
+        ThreadBusy,
+        retry_on,
+    )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
     from lexloop_eval.library import evaluate
     from lexloop_workbench.library import as_tools, describe, diff, register, search, table
 
 __all__ = [
+    "BudgetError",
+    "CitationGuard",
+    "CorpusError",
+    "DataError",
+    "DeadlineExceeded",
+    "EngineError",
+    "EngineUnavailable",
     "Index",
+    "InputError",
+    "LexloopError",
+    "ModelAuthError",
+    "ModelError",
+    "ModelReplyError",
+    "ModelUnavailable",
+    "QuestionError",
     "Settings",
+    "SettingsError",
+    "ThreadBusy",
     "aask",
+    "as_retriever",
     "as_tool",
     "as_tools",
     "ask",
     "build_agent",
     "build_graph",
+    "check",
     "describe",
     "diff",
     "evaluate",
     "register",
+    "retry_on",
     "search",
     "table",
 ]
@@ -45,7 +84,16 @@ for _name in _QUIET:
     os.environ.setdefault(_name, "1")
 
 # by the name of what is offered, where it lies: importing lexloop alone costs nothing
+_ERRORS = (
+    *("LexloopError", "InputError", "QuestionError", "SettingsError", "BudgetError"),
+    *("CorpusError", "DataError", "EngineError", "EngineUnavailable", "ThreadBusy"),
+    *("ModelError", "ModelAuthError", "ModelUnavailable", "ModelReplyError", "DeadlineExceeded"),
+)
 _OFFERED = {
+    **dict.fromkeys((*_ERRORS, "retry_on"), "lexloop.core.errors"),
+    "CitationGuard": "lexloop.apps.checking",
+    "as_retriever": "lexloop.apps.retriever",
+    "check": "lexloop.apps.checking",
     "Index": "lexloop.apps.library",
     "Settings": "lexloop.core.settings",
     "aask": "lexloop.apps.library",

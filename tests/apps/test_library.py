@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 import lexloop
 from lexloop.core.errors import CorpusError, NotFoundError
@@ -60,6 +63,42 @@ def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:
     assert message.content.count("a mooring fee {2} of $50.") == 2  # in the answer and its source
     assert "[2]" not in message.content
     assert "a mooring fee [2] of $50." in message.artifact["citations"][0]["quote"]
+
+
+@pytest.mark.parametrize(
+    "context",
+    [{"lexloop": {"access": {"tags": ["crew"]}}}, lexloop.Settings(**{"access.tags": ["crew"]})],
+)
+def test_a_tool_heeds_the_context_of_the_agent_that_calls_it(law: Path, context: Any) -> None:
+    (law / "secret.md").write_text(
+        "---\ntags: [crew]\n---\n# Dues\n\nThe harbour dues are $70 a week.\n", "utf-8"
+    )
+    question = "How much are the harbour dues?"
+    calls = [{"name": "law", "args": {"question": question}, "id": "1", "type": "tool_call"}]
+    graph = StateGraph(MessagesState, context_schema=type(context))
+    graph.add_node("tools", ToolNode([lexloop.as_tool("law", "Boats.", law)]))
+    graph.add_edge(START, "tools")
+    asked: Any = {"messages": [AIMessage("", tool_calls=calls)]}  # type: ignore[arg-type]
+    assert "$70" in graph.compile().invoke(asked, context=context)["messages"][-1].text
+    assert "$70" not in graph.compile().invoke(asked)["messages"][-1].text
+
+
+def test_a_retriever_gives_documents_with_their_places(law: Path) -> None:
+    retriever = lexloop.as_retriever(law, **{"plan.k": 1})
+    (found,) = retriever.invoke(FEE)
+    assert found.page_content.strip() == LAW[: LAW.index("\n\n")]
+    place = {name: found.metadata[name] for name in ("document", "section", "page", "start")}
+    assert place == {"document": "boats.txt", "section": "§ 1", "page": None, "start": 0}
+    assert [one.id for one in asyncio.run(retriever.ainvoke(FEE))] == [found.id]
+    with pytest.raises(lexloop.QuestionError, match="empty"):
+        retriever.invoke(" ")
+
+
+def test_what_may_pass_a_moment_later_is_retried_and_nothing_else() -> None:
+    passing = lexloop.ModelUnavailable("The host is down.", "Wait.")
+    lasting = lexloop.ModelAuthError("The key was refused.", "Check it.")
+    assert [lexloop.retry_on(error) for error in (passing, lasting)] == [True, False]
+    assert [lexloop.retry_on(error) for error in (ConnectionError(), KeyError())] == [True, False]
 
 
 def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_who_streams_messages_gets_checked_sentences_and_then_the_answer(
     graph = modelled()
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     assert messages_of(parts) == SENTENCES
-    assert parts[-1][0].id == "q-answer"
+    assert parts[-1][0].id.endswith("-answer")
     assert len({message.id for message, _ in parts[-3:-1]}) == 1
     assert (
         messages_of(asyncio.run(collected(graph.astream(ASKED, stream_mode="messages"))))
@@ -165,10 +165,11 @@ def test_the_last_message_carries_the_warning(
     graph = modelled(**{"loop.max_retries": 1})
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     message, _ = parts[-1]
-    assert message.id == "q-answer"
+    assert message.id.endswith("-answer")
     assert message.response_metadata["warning"].startswith("None of 2 attempts passed")
     result = parent_of(graph).invoke(ASKED)
-    assert [one.id for one in result["messages"]] == ["q", "q-answer"]
+    assert [message.type for message in result["messages"]] == ["human", "ai"]
     assert result["messages"][-1].response_metadata == message.response_metadata
     scripted.play("evaluate", scores(0.9, 0.9, 0.9))
-    assert graph.invoke(ASKED)["messages"][-1].response_metadata == {}
+    passed = graph.invoke(ASKED)["messages"][-1]
+    assert "warning" not in passed.response_metadata

@@ -101,7 +101,8 @@ def test_what_comes_near_is_shown_beside_an_abstention(near: list[Citation], fin
     update = evaluated(given, Scores(1.0, 1.0, 1.0))
     assert (update["abstained"], update["finding"], update["near"]) == (True, finding, near)
     assert update["citations"] == []
-    ended = unfinished(given, VIEW, LexloopError("Time is up.", "Wait."), drafted=True)
+    context = runtime(view=VIEW, settings=Settings()).context
+    ended = unfinished(given, context, LexloopError("Time is up.", "Wait."), drafted=True)
     assert ended is not None
     assert (ended["finding"], ended["near"]) == (finding, near)
 
