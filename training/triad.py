@@ -47,7 +47,7 @@ from lexloop_eval.case import Case, read_cases
 from lexloop_eval.evidence import EvidenceIndex
 from lexloop_eval.graph_runs import ask_graph, indexed
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train.logistic import (
+from training.logistic import (
     FeatureRow,
     Floats,
     Rows,

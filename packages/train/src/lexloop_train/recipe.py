@@ -1,12 +1,18 @@
-"""How an embedder is trained, and where it comes from."""
+"""How an embedder is trained, where it comes from, and what is written beside its weights."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from lexloop.core.files import CARD, replacing, sha256_of, write_text
+from lexloop.models.minilm import Card
+from lexloop_train.retrieval_figures import figures_drawn
 
 Loss = Literal["late", "mnrl", "cached_mnrl"]
-PLOT = "figures.svg"
-"""A picture of the figures, beside the card."""
+BEST = "best.safetensors"
+"""The best weights of a training, before they are averaged."""
+_PLOT = "figures.svg"
 
 
 @dataclass(frozen=True)
@@ -53,3 +59,55 @@ class Origin:
     data: list[dict[str, str | int]]
     licence: str
     command: str
+
+
+def save(weights: Mapping[str, Any], path: Path) -> None:
+    """Replace a file by weights, as safetensors."""
+    from safetensors.torch import save
+
+    with replacing(path) as sink:
+        sink.write(save({name: tensor.contiguous() for name, tensor in weights.items()}))
+
+
+def averaged(first: Mapping[str, Any], trained: Path, share: float) -> dict[str, Any]:
+    """Return the mean of the weights before and those in a file, which count by ``share``."""
+    from safetensors.torch import load_file
+
+    best = load_file(trained)
+    return {
+        name: (1 - share) * weights + share * best[name] if weights.is_floating_point() else weights
+        for name, weights in first.items()
+    }
+
+
+def write_card(
+    out: Path,
+    origin: Origin,
+    *,
+    base: str,
+    names: Sequence[str],
+    seed: int,
+    figures: dict[str, float],
+) -> None:
+    """Write the plot of the figures, and last the card, which makes the folder whole.
+
+    Args:
+        out: The folder.
+        origin: The origin of the model.
+        base: The base model, with a hash of its weights.
+        names: The files whose SHA-256 the card has.
+        seed: The seed of the training.
+        figures: The figures of the kept pairs before and after.
+    """
+    card = Card(
+        model=origin.model,
+        base=base,
+        sha256={name: sha256_of(out / name) for name in names},
+        licence=origin.licence,
+        data=origin.data,
+        command=origin.command,
+        seed=seed,
+        figures=figures,
+    )
+    write_text(out / _PLOT, figures_drawn(figures))
+    write_text(out / CARD, card.model_dump_json(indent=2) + "\n")
