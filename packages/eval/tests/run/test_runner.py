@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop_eval.record import RECORDS, REFUSALS, RunFolder
+from lexloop_eval.run import prepare
 from lexloop_eval.run.prepare import PreparedRun
 from lexloop_eval.run.runner import MARKDOWN, PAGE, SUMMARY, TIMINGS, run
 from lexloop_eval.run.variants import Variant
@@ -58,6 +60,15 @@ def test_a_run_writes_a_record_for_every_row_and_question(
     assert outside["correctness"] >= 4.0
     assert outside["similarity"]["unresolved"].startswith("out of scope")
     check_that_nothing_is_asked_again(prepared, begin(negative=QUERIES))
+
+
+def test_a_run_names_the_commit_of_its_checkout(begin: Callable[..., PreparedRun]) -> None:
+    root = Path(__file__).parents[4]
+    if not (Path(prepare.__file__).is_relative_to(root) and (root / ".git").exists()):
+        pytest.skip("this is no checkout")
+    command = ["git", "-C", str(root), "rev-parse", "HEAD"]
+    head = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    assert begin().info["commit"].removesuffix("-dirty") == head
 
 
 def check_that_nothing_is_asked_again(prepared: PreparedRun, again: PreparedRun) -> None:
