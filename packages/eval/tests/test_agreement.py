@@ -13,12 +13,11 @@ from lexloop_eval.agreement import (
     Labels,
     agreement,
     by_type,
-    kappa,
-    weighted_kappa,
 )
 from lexloop_eval.score import Unresolved, is_resolved
 from lexloop_eval.statistics import Estimate
 
+kappa, weighted_kappa = FIGURES["kappa"], FIGURES["weighted_kappa"]
 GRADES = st.integers(1, 5)
 PAIRS = st.lists(st.tuples(GRADES, GRADES), min_size=1, max_size=30)
 SCALE = [1, 2, 3, 4, 5]
