@@ -158,7 +158,7 @@ class Cell:
         return " ".join(filter(None, (self.text, self.interval, missing, self.p)))
 
 
-Value = str | int | Figure | Cell | None
+Value = str | int | float | Figure | Cell | None
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,8 @@ def cell(value: Value) -> Cell:
     """Return the cell of a figure or of a text. None and empty values are a dash."""
     if isinstance(value, Cell):
         return value
+    if isinstance(value, float):
+        return Cell(number(value))
     if value is None or isinstance(value, str | int):
         return Cell(NO_VALUE if value is None or value == "" else str(value))
     mean, low, high = value["mean"], value.get("low"), value.get("high")
