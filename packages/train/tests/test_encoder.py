@@ -36,7 +36,7 @@ def origin(base: Path) -> Origin:
 def train(
     base: Path, out: Path, recipe: EmbedderRecipe = RECIPE, told: Told = lambda _: None
 ) -> dict[str, float]:
-    return train_embedder(PAIRS, PAIRS, out, recipe, origin(base), told=told)
+    return train_embedder(PAIRS, PAIRS, out, recipe, origin(base), say=told)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_late_gives_sentence_vectors_a_projection_of_their_tokens(
 def test_titles_and_bodies_of_clicked_documents(sentences: Path, tmp_path: Path) -> None:
     clicks = [replace(pair, source=CLICKED[n % 2]) for n, pair in enumerate(PAIRS)]
     told: list[str] = []
-    train_embedder(clicks, PAIRS, tmp_path, RECIPE, origin(sentences), told=told.append)
+    train_embedder(clicks, PAIRS, tmp_path, RECIPE, origin(sentences), say=told.append)
     assert told[-1].startswith("step 3 of 3")
 
 

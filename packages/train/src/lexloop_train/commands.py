@@ -207,7 +207,7 @@ def embedder(
         device=device_of(device),
     )
     origin = Origin(base, called, _sets(pairs, training), licence, _shown_command())
-    figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
+    figures = train_embedder(training, measured, out, how, origin, say=typer.echo)
     typer.echo("\n".join(["", *figures_listed(figures), ""]))
     typer.echo(f"Use it with: --embedder {embedder_name(out)}")
 

@@ -74,15 +74,15 @@ def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
     return [chunks for chunks in chunks_of if not isinstance(chunks, Unresolved)]
 
 
-def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
+def depth(ranked: Sequence[str], needed: Sequence[Collection[str]]) -> int:
     """Return how many passages it takes to meet each piece that they hold; 1 for no piece.
 
     Args:
-        found: The ids of passages, best first.
+        ranked: The ids of passages, best first.
         needed: For each piece of evidence the ids of those that hold it.
     """
     first = [
-        next((place for place, name in enumerate(found, start=1) if name in piece), 1)
+        next((place for place, name in enumerate(ranked, start=1) if name in piece), 1)
         for piece in needed
     ]
     return max(first, default=1)

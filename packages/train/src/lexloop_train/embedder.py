@@ -40,7 +40,7 @@ def train_embedder(
     recipe: EmbedderRecipe,
     origin: Origin,
     *,
-    told: Say,
+    say: Say,
 ) -> dict[str, float]:
     """Train, average with the weights before, and write ``out``.
 
@@ -71,7 +71,7 @@ def train_embedder(
         identity = json.dumps([asdict(recipe), base, sides])
         state = out / f"{_STATE}{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
         with alone(state):
-            figures = train(training, kept, out, recipe, state=state, origin=origin, told=told)
+            figures = train(training, kept, out, recipe, state=state, origin=origin, say=say)
             for old in out.glob(f"{_STATE}*"):
                 shutil.rmtree(old)
     except DataError as error:

@@ -26,7 +26,7 @@ def train_encoder(
     *,
     state: Path,
     origin: Origin,
-    told: Say,
+    say: Say,
 ) -> dict[str, float]:
     """See ``train_embedder``. The state of a killed training is in ``state``.
 
@@ -41,7 +41,7 @@ def train_encoder(
         first = _weights(model)
         before = retrieval_figures(kept, partial(vectors_of, model))
         if not (state / BEST).exists():
-            best = contrast(model, training, kept, state, recipe, say=told)
+            best = contrast(model, training, kept, state, recipe, say=say)
             save(_weights(open_encoder(str(best), "cpu", late)), state / BEST)
         model.load_state_dict(averaged(first, state / BEST, recipe.share))
         figures = told_apart(before, retrieval_figures(kept, partial(vectors_of, model)))

@@ -92,7 +92,7 @@ def train_small_bert(
     *,
     state: Path,
     origin: Origin,
-    told: Say,
+    say: Say,
 ) -> dict[str, float]:
     """See ``train_embedder``. The state of a killed training is in ``state``."""
     from safetensors.torch import load_file
@@ -102,10 +102,10 @@ def train_small_bert(
     first, before = trainee.weights(), retrieval_figures(kept, trainee.vectors)
     if not (state / BEST).exists():
         if recipe.loss == "late":
-            best = late(trainee, training, kept, state, told)
+            best = late(trainee, training, kept, state, say)
         else:
             model = open_encoder(str(base), recipe.device, late=False)
-            best = load_file(contrast(model, training, kept, state, recipe, say=told) / WEIGHTS)
+            best = load_file(contrast(model, training, kept, state, recipe, say=say) / WEIGHTS)
         save({**first, **best}, state / BEST)
     trainee.take(averaged(first, state / BEST, recipe.share))
     figures = told_apart(before, retrieval_figures(kept, trainee.vectors))

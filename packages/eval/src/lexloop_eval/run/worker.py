@@ -180,26 +180,44 @@ class Answered:
         return question
 
 
-def measure(it: Answered) -> dict[str, Score]:
+def measure(answered: Answered) -> dict[str, Score]:
     """Return every metric. Metrics that lack their input are unresolved, with the reason."""
-    cache, answer, ids = it.judges.known, it.state["answer"], tuple(p["id"] for p in it.passages)
-    cache.about(it.gold.id)
+    cache, answer, ids = (
+        answered.judges.known,
+        answered.state["answer"],
+        tuple(p["id"] for p in answered.passages),
+    )
+    cache.about(answered.gold.id)
     metrics: dict[str, Score] = {
-        **cache.get(("reference", answer, it.reference), lambda: _against_reference(it)),
-        **cache.get(("answer", it.question, it.view, answer, ids), lambda: _of_the_answer(it)),
-        **cache.get(("context", it.reference, it.view, ids), lambda: _of_the_context(it)),
-        **_of_abstaining(it),
-        "unverified_citations": _unverified(it),
+        **cache.get(
+            ("reference", answer, answered.reference), lambda: _against_reference(answered)
+        ),
+        **cache.get(
+            ("answer", answered.question, answered.view, answer, ids),
+            lambda: _of_the_answer(answered),
+        ),
+        **cache.get(
+            ("context", answered.reference, answered.view, ids), lambda: _of_the_context(answered)
+        ),
+        **_of_abstaining(answered),
+        "unverified_citations": _unverified(answered),
         "words": float(len(without_markers(answer).split())),
-        **of_retrieval(_relevant(it), ranking(it.state), it.passages, it.state["plan"]["k"]),
+        **of_retrieval(
+            _relevant(answered),
+            ranking(answered.state),
+            answered.passages,
+            answered.state["plan"]["k"],
+        ),
     }
-    if it.judges.asker is not None:
-        texts = [passage["text"] for passage in it.passages]
-        rubrics = it.judges.asker.rubrics
-        given = Given(it.question, answer, it.reference, texts, it.judges.embed, rubrics)
-        metrics |= model_metrics(it.judges.asker, given)
-    if it.gold.rated:
-        metrics["human"] = by_people(it.gold, answer)
+    if answered.judges.asker is not None:
+        texts = [passage["text"] for passage in answered.passages]
+        rubrics = answered.judges.asker.rubrics
+        given = Given(
+            answered.question, answer, answered.reference, texts, answered.judges.embed, rubrics
+        )
+        metrics |= model_metrics(answered.judges.asker, given)
+    if answered.gold.rated:
+        metrics["human"] = by_people(answered.gold, answer)
     return metrics
 
 
@@ -212,10 +230,10 @@ def by_people(gold: Case, answer: str) -> Score:
     return fmean(scores) if scores else Unresolved("nobody has scored this answer")
 
 
-def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
+def attempt_seen(answered: Answered, attempt: Attempt) -> AttemptSeen:
     """Return the record of one pass through the loop."""
     evaluation, usage = attempt["evaluation"], attempt["usage"]
-    score = _correctness(it, attempt["answer"])
+    score = _correctness(answered, attempt["answer"])
     seen: AttemptSeen = {
         "answer_relevance": evaluation["answer_relevance"],
         "context_relevance": evaluation["context_relevance"],
@@ -232,20 +250,20 @@ def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
     return seen
 
 
-def _against_reference(it: Answered) -> dict[str, Score]:
+def _against_reference(answered: Answered) -> dict[str, Score]:
     """Compare with the reference: by vectors, by the correctness judge, by words.
 
     The [n] markers are not part of an answer's text.
     """
-    if not it.reference:
+    if not answered.reference:
         return dict.fromkeys(_AGAINST_REFERENCE, _NO_REFERENCE)
-    judged = _correctness(it, it.state["answer"])
+    judged = _correctness(answered, answered.state["answer"])
     correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
-    if it.gold.out_of_scope:  # any wording may say that the documents do not answer
+    if answered.gold.out_of_scope:  # any wording may say that the documents do not answer
         free = Unresolved("out of scope: the reference's words are not the only ones")
         return {**dict.fromkeys(_AGAINST_REFERENCE, free), **correct}
-    text, reference = without_markers(it.state["answer"]), it.reference
-    ours, theirs = it.judges.embed([text, reference])
+    text, reference = without_markers(answered.state["answer"]), answered.reference
+    ours, theirs = answered.judges.embed([text, reference])
     return {
         **correct,
         "similarity": cosine(ours, theirs),
@@ -253,25 +271,27 @@ def _against_reference(it: Answered) -> dict[str, Score]:
     }
 
 
-def _correctness(it: Answered, answer: str) -> Score:
+def _correctness(answered: Answered, answer: str) -> Score:
     """The embedded judge's absolute correctness, 1 to 5."""
-    if not it.reference:
+    if not answered.reference:
         return _NO_REFERENCE
-    text, judge = without_markers(answer), it.judges.correctness
-    return it.judges.known.get(
-        ("correctness", text), lambda: judge.score(it.gold.question, text, it.reference)
+    text, judge = without_markers(answer), answered.judges.correctness
+    return answered.judges.known.get(
+        ("correctness", text), lambda: judge.score(answered.gold.question, text, answered.reference)
     )
 
 
-def _of_the_answer(it: Answered) -> dict[str, Score]:
+def _of_the_answer(answered: Answered) -> dict[str, Score]:
     """LQ-RAG's triad and HyPA-RAG's faithfulness (5.2), without a model."""
-    if it.state["abstained"]:
+    if answered.state["abstained"]:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
-    if not it.passages:
+    if not answered.passages:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
-    triad = waited(it.judge.judge(parse(it.question), it.passages, it.state["answer"]))
+    triad = waited(
+        answered.judge.judge(parse(answered.question), answered.passages, answered.state["answer"])
+    )
     scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
-    inferred = _supported(it, claims_of(it.state["answer"]), it.passages)
+    inferred = _supported(answered, claims_of(answered.state["answer"]), answered.passages)
     missing = Unresolved("the judge gave no score")
     return {
         **{name: missing if score is None else score for name, score in scores.items()},
@@ -279,42 +299,49 @@ def _of_the_answer(it: Answered) -> dict[str, Score]:
     }
 
 
-def _of_the_context(it: Answered) -> dict[str, Score]:
+def _of_the_context(answered: Answered) -> dict[str, Score]:
     """HyPA-RAG's context recall and precision (5.2), by the claims of the reference."""
     names = ("context_recall", "context_precision")
-    if it.gold.out_of_scope:
+    if answered.gold.out_of_scope:
         return dict.fromkeys(names, Unresolved("out of scope: nothing is relevant"))
-    claims = claims_of(it.reference)
+    claims = claims_of(answered.reference)
     if not claims:
         return dict.fromkeys(names, _NO_REFERENCE)
-    if not it.passages:
+    if not answered.passages:
         return dict.fromkeys(names, Unresolved("no passage was retrieved"))
-    relevant = [_supports_any(it, claims, passage) for passage in it.passages]
+    relevant = [_supports_any(answered, claims, passage) for passage in answered.passages]
     return {
-        "context_recall": retrieval.borne_out(_supported(it, claims, it.passages), "reference"),
+        "context_recall": retrieval.borne_out(
+            _supported(answered, claims, answered.passages), "reference"
+        ),
         "context_precision": retrieval.context_precision(relevant),
     }
 
 
-def _supports_any(it: Answered, claims: list[str], passage: Passage) -> bool:
-    return it.judges.known.get(
+def _supports_any(answered: Answered, claims: list[str], passage: Passage) -> bool:
+    return answered.judges.known.get(
         ("supports any", tuple(claims), passage["text"]),
-        lambda: any(_supported(it, claims, [passage])),
+        lambda: any(_supported(answered, claims, [passage])),
     )
 
 
-def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
+def _supported(answered: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
     """Judge of each claim that the passages together support it."""
     texts = [passage["text"] for passage in passages]
-    evidence: Evidence = it.judges.known.get(
-        ("evidence", tuple(texts)), lambda: evidence_of(texts, it.judges.embed)
+    evidence: Evidence = answered.judges.known.get(
+        ("evidence", tuple(texts)), lambda: evidence_of(texts, answered.judges.embed)
     )
-    return [judged.probability >= SUPPORTED for judged in it.judges.support.of(claims, evidence)]
+    return [
+        judged.probability >= SUPPORTED for judged in answered.judges.support.of(claims, evidence)
+    ]
 
 
-def _of_abstaining(it: Answered) -> dict[str, Score]:
+def _of_abstaining(answered: Answered) -> dict[str, Score]:
     """Judge abstaining and answering by whether the documents have the answer."""
-    abstained, answerable = bool(it.state["abstained"]), not (it.closed or it.gold.out_of_scope)
+    abstained, answerable = (
+        bool(answered.state["abstained"]),
+        not (answered.closed or answered.gold.out_of_scope),
+    )
     answerable_only = Unresolved("the documents answer the question")
     unanswerable_only = Unresolved("the documents do not answer the question")
     return {
@@ -324,23 +351,25 @@ def _of_abstaining(it: Answered) -> dict[str, Score]:
     }
 
 
-def _unverified(it: Answered) -> Score:
-    state = it.state
+def _unverified(answered: Answered) -> Score:
+    state = answered.state
     if state["abstained"]:
         return 0.0
-    if not it.passages and not state["citations"]:
+    if not answered.passages and not state["citations"]:
         return Unresolved("the answer was written without passages")
     told = state["draft"]["told"] if "draft" in state else []
-    return float(len(citation_problems(state["answer"], state["citations"], it.view.text_of, told)))
+    return float(
+        len(citation_problems(state["answer"], state["citations"], answered.view.text_of, told))
+    )
 
 
-def _relevant(it: Answered) -> Relevant:
-    if it.evidence is None:
+def _relevant(answered: Answered) -> Relevant:
+    if answered.evidence is None:
         return Relevant.unknown("the variant retrieves nothing")
-    if it.closed:
+    if answered.closed:
         return Relevant.unknown("the evidence was taken out of the corpus")
-    index = it.evidence
-    return it.judges.known.get(("relevant", id(index)), lambda: index.relevant(it.gold))
+    index = answered.evidence
+    return answered.judges.known.get(("relevant", id(index)), lambda: index.relevant(answered.gold))
 
 
 def ranking(state: dict[str, Any]) -> list[Candidate]:
@@ -484,11 +513,11 @@ class CaseRunner:
         if task["measured"]:
             evidence = None if settings.retrieval.source == "none" else self._evidence(view)
             view_of_all = opened.whole.seen_by(access)
-            it = Answered(
+            answered = Answered(
                 case, state, self._judges, opened.judge, view_of_all, evidence, task["closed"]
             )
-            record["metrics"] = {name: as_json(score) for name, score in measure(it).items()}
-            record["attempts"] = [attempt_seen(it, attempt) for attempt in state["attempts"]]
+            record["metrics"] = {name: as_json(score) for name, score in measure(answered).items()}
+            record["attempts"] = [attempt_seen(answered, attempt) for attempt in state["attempts"]]
         return record
 
     def _over(self, whole: Collection, settings: Settings) -> _Opened:
