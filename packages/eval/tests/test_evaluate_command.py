@@ -102,11 +102,11 @@ def test_published_rubrics_are_recorded_and_not_compared_unsaid(
     known = json.loads((tmp_path / "b" / "run.json").read_text("utf-8"))
     assert known["rubrics"] == known["settings"]["loop"]["rubrics"] == "published"
     assert "rubrics of models: published" in (tmp_path / "b" / "summary.md").read_text("utf-8")
-    said = run("compare", a, b).stdout
-    assert "The runs differ in their rubrics." in said
-    assert "model_*" in said
-    assert "published rubrics" in said
-    unlike = [json.loads(run("compare", a, one, "--json").stdout)["unlike"] for one in (a, b)]
+    output = run("compare", a, b).stdout
+    assert "The runs differ in their rubrics." in output
+    assert "model_*" in output
+    assert "published rubrics" in output
+    unlike = [json.loads(run("compare", a, folder, "--json").stdout)["unlike"] for folder in (a, b)]
     assert unlike == [[], ["rubrics"]]
     other = run(*command, b)
     assert other.exit_code == 2

@@ -109,7 +109,7 @@ def test_by_a_model_which_is_asked_once(
     assert summary["rubrics"] == "hardened"
     published, (first, second, _) = judge(*asked, "--rubrics", "published")
     assert published["rubrics"] == "published"
-    panels = [(one["scores"]["model_fair_eval"]) for one in (first, second)]
+    panels = [(record["scores"]["model_fair_eval"]) for record in (first, second)]
     assert panels == [9.0, 2.0], "one order alone, as the paper has it"
     assert first["scores"]["model_correctness_criteria"] == 4.0
     assert first["scores"]["model_groundedness_tenths"] == 0.7

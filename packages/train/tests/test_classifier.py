@@ -72,7 +72,7 @@ def test_training_writes_measures_and_repeats(folder: Path, tmp_path: Path) -> N
         assert len([line for line in lines if line.startswith(f"| {name} |")]) == 4
     assert "| lexloop | 3 | clean | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 - 1.000 |" in table
     card = json.loads((first / "card.json").read_text("utf-8"))
-    assert [one["file"] for one in card["data"]] == ["train.csv", "validation.csv"]
+    assert [entry["file"] for entry in card["data"]] == ["train.csv", "validation.csv"]
     best = [row for row in card["figures"] if row["name"] == "lexloop" and row["text"] == "clean"]
     assert [(row["classes"], row["f1"]) for row in best] == [(3, 1.0), (2, 1.0)]
 

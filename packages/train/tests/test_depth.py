@@ -33,7 +33,7 @@ def gold(question: str, **more: object) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("found", "needed", "expected"),
+    ("ranked", "needed", "expected"),
     [
         ("abc", [{"a"}], 1),
         ("abc", [{"a"}, {"c", "b"}], 2),  # the first that holds a piece is enough
@@ -43,16 +43,16 @@ def gold(question: str, **more: object) -> Case:
         ("", [{"a"}], 1),
     ],
 )
-def test_depths_by_hand(found: str, needed: list[set[str]], expected: int) -> None:
-    assert depth(list(found), needed) == expected
+def test_depths_by_hand(ranked: str, needed: list[set[str]], expected: int) -> None:
+    assert depth(list(ranked), needed) == expected
 
 
 @given(
     st.lists(st.sampled_from("abcdef"), unique=True), st.lists(st.sets(st.sampled_from("abcdef")))
 )
-def test_no_piece_found_later_is_missed(found: list[str], needed: list[set[str]]) -> None:
-    place = depth(found, needed)
-    assert all(piece & set(found[:place]) for piece in needed if piece & set(found))
+def test_no_piece_found_later_is_missed(ranked: list[str], needed: list[set[str]]) -> None:
+    place = depth(ranked, needed)
+    assert all(piece & set(ranked[:place]) for piece in needed if piece & set(ranked))
 
 
 def test_classes_are_those_whose_k_is_enough() -> None:
@@ -110,10 +110,10 @@ def rows() -> LabelledQuestions:
 
 
 def test_what_is_plain_is_learnt() -> None:
-    found = train(rows(), TEXT, 0)
-    assert int(np.argmax(found.probabilities("List each rule on tulips!", 3))) == 1
-    told, usual = measured(rows(), 0)
-    assert (told.accuracy, told.f1) == (1.0, 1.0)
+    classifier = train(rows(), TEXT, 0)
+    assert int(np.argmax(classifier.probabilities("List each rule on tulips!", 3))) == 1
+    learnt, usual = measured(rows(), 0)
+    assert (learnt.accuracy, learnt.f1) == (1.0, 1.0)
     # 8 of 24 are right; F1 of the one class that is ever said is 2 x 8 / (8 + 24)
     assert (usual.accuracy, usual.f1) == pytest.approx((1 / 3, 1 / 6))
 

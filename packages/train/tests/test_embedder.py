@@ -59,20 +59,20 @@ def test_the_file_gives_the_vectors_of_the_weights(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float], list[str]]:
     """A folder, its figures and what was told meanwhile."""
-    told: list[str] = []
+    lines: list[str] = []
     out = tmp_path_factory.mktemp("trained") / "out"
-    return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, say=told.append), told
+    return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, say=lines.append), lines
 
 
 def test_a_trained_folder_is_an_embedder(
     trained: tuple[Path, dict[str, float], list[str]],
 ) -> None:
-    out, figures, told = trained
+    out, figures, lines = trained
     card = read_card(out)
     assert card.figures == figures
     assert (card.model, card.licence, card.seed) == ("tiny", "CC0", 0)
     assert {"before: cosine, all hit@1", "after: late, document nDCG@15"} <= figures.keys()
-    assert told[-1].startswith("step 3 of 3")
+    assert lines[-1].startswith("step 3 of 3")
     assert {path.name for path in out.iterdir()} == {*card.sha256, "card.json", "figures.svg"}
     model = load_embedder(f"trained:{out}", Connection())
     assert model.name.startswith("tiny@")
@@ -111,10 +111,10 @@ def test_a_base_of_another_depth(tmp_path: Path) -> None:
     save_file(kept, base / "model.safetensors")
     folders = base, tmp_path / "first", tmp_path / "second"
     nothing_new = replace(RECIPE, steps=1, share=1e-9)
-    for before, after, said in zip(folders, folders[1:], ("two-layers@", "tiny@"), strict=False):
+    for before, after, start in zip(folders, folders[1:], ("two-layers@", "tiny@"), strict=False):
         origin = replace(ORIGIN, base=before)
         train_embedder(PAIRS, PAIRS, after, nothing_new, origin, say=lambda _: None)
-        assert read_card(after).base.startswith(said)
+        assert read_card(after).base.startswith(start)
     expected = Trainee(base, RECIPE).vectors(["the seal"])[0][0]
     for folder in folders[1:]:
         made = load_embedder(f"trained:{folder}", Connection()).embed(["the seal"])[0]
@@ -142,10 +142,10 @@ def test_killed_it_goes_on_to_the_same_folder(
     assert not (tmp_path / "card.json").exists()
     with pytest.raises(KeyboardInterrupt):  # of other pairs: it begins anew and leaves this one
         train_embedder(PAIRS[::-1], PAIRS, tmp_path, RECIPE, ORIGIN, say=kill)
-    told: list[str] = []
-    train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=told.append)
+    lines: list[str] = []
+    train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=lines.append)
     whole, figures, before = trained
-    assert told == ["goes on from step 1", *before[1:]]
+    assert lines == ["goes on from step 1", *before[1:]]
     assert read_card(tmp_path).figures == figures
     assert (tmp_path / "model.onnx").read_bytes() == (whole / "model.onnx").read_bytes()
     assert not [*tmp_path.glob(".training-*")]

@@ -34,9 +34,9 @@ def origin(base: Path) -> Origin:
 
 
 def train(
-    base: Path, out: Path, recipe: EmbedderRecipe = RECIPE, told: Told = lambda _: None
+    base: Path, out: Path, recipe: EmbedderRecipe = RECIPE, say: Told = lambda _: None
 ) -> dict[str, float]:
-    return train_embedder(PAIRS, PAIRS, out, recipe, origin(base), say=told)
+    return train_embedder(PAIRS, PAIRS, out, recipe, origin(base), say=say)
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +120,9 @@ def test_late_gives_sentence_vectors_a_projection_of_their_tokens(
 
 def test_titles_and_bodies_of_clicked_documents(sentences: Path, tmp_path: Path) -> None:
     clicks = [replace(pair, source=CLICKED[n % 2]) for n, pair in enumerate(PAIRS)]
-    told: list[str] = []
-    train_embedder(clicks, PAIRS, tmp_path, RECIPE, origin(sentences), say=told.append)
-    assert told[-1].startswith("step 3 of 3")
+    lines: list[str] = []
+    train_embedder(clicks, PAIRS, tmp_path, RECIPE, origin(sentences), say=lines.append)
+    assert lines[-1].startswith("step 3 of 3")
 
 
 def test_steps_find_more_of_what_is_learned(sentences: Path, tmp_path: Path) -> None:
@@ -143,12 +143,12 @@ def test_killed_it_goes_on_to_the_same_folder(
         if line.startswith("step 2"):  # measured and not kept yet
             raise KeyboardInterrupt
 
-    killed, said = tmp_path / "killed", list[str]()
+    killed, lines = tmp_path / "killed", list[str]()
     with pytest.raises(KeyboardInterrupt):
         train(base, killed, recipe, kill)
     assert not (killed / "card.json").exists()
-    train(base, killed, recipe, said.append)
-    assert said == ["goes on from step 1", *whole[1:]]
+    train(base, killed, recipe, lines.append)
+    assert lines == ["goes on from step 1", *whole[1:]]
     made, other = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "killed"))
     assert all((made[name] == other[name]).all() for name in made)
 
