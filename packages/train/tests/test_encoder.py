@@ -17,7 +17,7 @@ from lexloop.models.embedding import TokenEmbedder
 from lexloop.models.encoders import ABOUT
 from lexloop.models.minilm import Card, genuine_folder
 from lexloop_train.embedder import embedder_name, train_embedder, usual_loss
-from lexloop_train.pairs import CLICKED, TrainingPair
+from lexloop_train.pairs import TrainingPair
 from lexloop_train.recipe import EmbedderRecipe, Loss, Origin
 from lexloop_train.small_bert import is_small_bert
 from lexloop_train.trainers import device_of
@@ -118,24 +118,13 @@ def test_late_gives_sentence_vectors_a_projection_of_their_tokens(
     assert model.dimension == 128
 
 
-def test_titles_and_bodies_of_clicked_documents(sentences: Path, tmp_path: Path) -> None:
-    clicks = [replace(pair, source=CLICKED[n % 2]) for n, pair in enumerate(PAIRS)]
-    lines: list[str] = []
-    train_embedder(clicks, PAIRS, tmp_path, RECIPE, origin(sentences), say=lines.append)
-    assert lines[-1].startswith("step 3 of 3")
-
-
 def test_steps_find_more_of_what_is_learned(sentences: Path, tmp_path: Path) -> None:
     figures = train(sentences, tmp_path, replace(RECIPE, steps=60, batch=4, every=60))
     assert figures["after: cosine, all MRR@10"] > figures["before: cosine, all MRR@10"]
 
 
-@pytest.mark.parametrize("kind", ["sentences", "tokens"])
-def test_killed_it_goes_on_to_the_same_folder(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    base = request.getfixturevalue(kind)
-    recipe = replace(RECIPE, loss=usual_loss(base), every=1)
+def test_killed_it_goes_on_to_the_same_folder(tokens: Path, tmp_path: Path) -> None:
+    base, recipe = tokens, replace(RECIPE, loss="late", every=1)
     whole: list[str] = []
     train(base, tmp_path / "whole", recipe, whole.append)
 
