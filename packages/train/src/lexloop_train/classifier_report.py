@@ -11,9 +11,9 @@ import numpy as np
 from lexloop.core.errors import InputError
 from lexloop.core.files import CARD, sha256_of, write_sums
 from lexloop.core.jsonl import write_checked
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.nodes.classify import FILE_NAME, LinearClassifier
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train.checkpoints import Report
 from lexloop_train.classifier import (
     CLASS_COUNTS,
     Classes,
@@ -69,7 +69,7 @@ def train_and_measure(
     seed: int = 0,
     base: str | None = None,
     zero_shot: str | None = None,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
 ) -> Iterator[str]:
     """Train, write and measure, and yield the lines of the report as they come.
 

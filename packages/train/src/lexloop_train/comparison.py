@@ -17,6 +17,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.chunkers import chunker_for
 from lexloop.documents.reading.folder import load_documents
+from lexloop.documents.reading.workers import Progress
 from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors, unit_rows
 from lexloop.models.minilm import load_shipped
 from lexloop.store.opening import tools_for
@@ -35,7 +36,6 @@ from lexloop_eval.report.tables import (
 )
 from lexloop_eval.score import Score, Unresolved
 from lexloop_eval.statistics import paired_randomisation
-from lexloop_train.checkpoints import Report
 from lexloop_train.pairs import TrainingPair, read_pairs
 from lexloop_train.retrieval_figures import first_place, maxsim
 
@@ -159,7 +159,7 @@ def _of_gold(name: str, path: Path, corpus: Path, settings: Settings) -> SearchS
 
 
 def places_of(
-    embedder: Embedder, search_set: SearchSet, settings: Settings, report: Report
+    embedder: Embedder, search_set: SearchSet, settings: Settings, report: Progress
 ) -> dict[str, list[int]]:
     """Return the place, from 0, of each question's first right text, by signal.
 

@@ -13,13 +13,13 @@ import numpy as np
 from lexloop.core.errors import InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.nodes.classify import class_plans as plans
 from lexloop.store.view import Collection as Index
 from lexloop_eval.case import Case
 from lexloop_eval.evidence import EvidenceIndex, contexts_of
 from lexloop_eval.graph_runs import retriever
 from lexloop_eval.score import Unresolved
-from lexloop_train.checkpoints import Report
 from lexloop_train.classifier import (
     LabelledQuestions,
     Labels,
@@ -38,7 +38,7 @@ def labelled(
     questions: Sequence[Case],
     index: Index,
     settings: Settings,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
 ) -> LabelledQuestions:
     """Return the questions whose evidence is known, each with the class of its depth.
 

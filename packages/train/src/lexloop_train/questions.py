@@ -15,13 +15,13 @@ from pydantic import BaseModel
 
 from lexloop.apps.feedback import Opinion
 from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.structure.tree import Kind, Tree, Unit
 from lexloop.prompts import Data
 from lexloop.store.view import View
 from lexloop_eval.asking import Asker, prompted, questions_of
 from lexloop_eval.score import Unresolved
 from lexloop_eval.testset.facts import lowered, read_facts
-from lexloop_train.checkpoints import Report
 
 MOST_CHARS = 2_000
 """Beyond this a unit is too much for one vector, and a narrower one is taken."""
@@ -220,7 +220,7 @@ def chosen_provisions(view: View, most: int | None, seed: int) -> list[Provision
 class ModelAsker:
     """Asks a model for questions on provisions. Replies are cached, so a rerun continues."""
 
-    def __init__(self, asker: Asker, each: int, report: Report = lambda *_: None) -> None:
+    def __init__(self, asker: Asker, each: int, report: Progress = silent) -> None:
         self._asker, self._each, self._report = asker, each, report
         self.failed = 0
 

@@ -16,6 +16,7 @@ from lexloop.core.jsonl import read_jsonl
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.reading.workers import Progress
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import words
 from lexloop.models.embedding import Embed, Embedder, Vectors
@@ -143,7 +144,7 @@ class AnswerJudge:
         self,
         answers: Sequence[Answer],
         documents: Sequence[Document],
-        progress: Callable[[str, int, int], None],
+        progress: Progress,
     ) -> list[Scores]:
         """Return every score of each answer by name, in the order of the answers.
 
@@ -304,7 +305,6 @@ class _NoCollection:
         return None
 
 
-Progress = Callable[[str, int, int], None]
 Ask = Callable[[str, Sequence[Answer], Document], list[Scores]]
 _MOST_TOGETHER = 8
 """The most answers to one question that a model compares in one call."""

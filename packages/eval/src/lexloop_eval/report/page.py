@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from lexloop.apps.shapes.text import first_of
 from lexloop_eval.record import Record
 from lexloop_eval.report import drawing
 from lexloop_eval.report.published import published_tables
@@ -285,14 +286,10 @@ def _unresolved(run: Run) -> Table:
     for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         names = list(dict.fromkeys(metric for why, _, metric, _ in unresolved if why == reason))
         rows = {name for why, _, _, name in unresolved if why == reason}
-        lines.append([reason, count, len(rows), _listed(names)])
+        listed = ", ".join(first_of([*map(label, names)], _MOST_NAMED, "{} more"))
+        lines.append([reason, count, len(rows), listed])
     note = "They are left out of every mean and never counted as 0."
     return Table("Unresolved scores", note, ["Reason", "Scores", "Variants", "Metrics"], lines)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(map(label, names[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _hardest(run: Run) -> list[Table]:
