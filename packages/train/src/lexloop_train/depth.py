@@ -103,7 +103,7 @@ def measured(rows: LabelledQuestions, seed: int) -> list[ClassifierScores]:
     """
     usual = np.full(len(rows.labels), np.bincount(rows.labels).argmax())
     return [
-        table_row((name, *_TASK), rows.labels, predicted, seed)
+        table_row((name, *_TASK), rows.labels, predicted)
         for name, predicted in (
             ("learnt depth", out_of_fold(rows, seed)),
             ("always the same", usual),
