@@ -216,7 +216,7 @@ def test_sigkill_and_the_same_command_goes_on(
     assert "domain: step" not in result.stderr
     assert "instructions: step 2" not in result.stderr
     assert "instructions: step 3 of 6" in result.stderr
-    assert re.search(r"exact_match +│ 0\.000 +│ 0\.500 +│ 0\.500 +│ 0\.500", result.stdout)
+    assert re.search(r"\| exact_match \| 0\.000 \| 0\.500 \| 0\.500 \| 0\.500 \|", result.stdout)
     card = json.loads((tmp_path / "out" / "card.json").read_text())
     assert card["figures"] == made[1]["figures"]
     merged = tmp_path / "out" / "model.safetensors"

@@ -11,15 +11,13 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.terminal import bar, note, plain, reported, result_console, say, write_json
+from lexloop.apps.cli.terminal import bar, note, reported, say, write_json
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop_eval.asking import open_asker, open_documents
 from lexloop_eval.commands.feedback import opinions
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from lexloop_train.pairs import MadePairs, TrainingPair
     from lexloop_train.recipe import Loss
 
@@ -415,7 +413,7 @@ def generator(
 
 def _show(card: dict[str, Any], out: Path) -> None:
     for name, figures in card["figures"].items():
-        result_console().print(_table(name, figures))
+        typer.echo("\n".join(_table(name, figures)))
     for kind, adapter in card["adapters"].items():
         early = ", early" if adapter["stopped_early"] else ""
         say(
@@ -441,18 +439,16 @@ def _four_bit(precision: _Precision) -> bool:
     return four_bit
 
 
-def _table(name: str, figures: dict[str, Any]) -> "Table":
-    from rich.table import Table
-
+def _table(name: str, figures: dict[str, Any]) -> list[str]:
+    from lexloop_eval.report.tables import markdown_table
     from lexloop_train.generator import STAGES
 
     title = f"{name}: {figures['kind']}, {figures['questions']} questions"
-    table = Table(title=plain(one_line(title)), title_justify="left")
-    for column in ("", *STAGES):
-        table.add_column(column)
-    for metric in figures[STAGES[0]]:
-        table.add_row(metric, *(_shown(figures[stage][metric]) for stage in STAGES))
-    return table
+    rows = [
+        [metric, *(_shown(figures[stage][metric]) for stage in STAGES)]
+        for metric in figures[STAGES[0]]
+    ]
+    return [one_line(title), "", *markdown_table(["", *STAGES], rows), ""]
 
 
 def _shown(figure: dict[str, float] | float | None) -> str:
