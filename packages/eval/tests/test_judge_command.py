@@ -56,7 +56,7 @@ def by_role(request: Request) -> Reply:
         "attribute_claims": {"verdicts": [{"n": 1, "verdict": True}]},
         "context_precision": {"verdicts": [{"n": i + 1, "verdict": True} for i in range(claims)]},
         "questions_of_answer": {"questions": ["What is it?"] * 3},
-        "eval_rag_questions": {"questions": ["What does the text say?"]},
+        "ask_provision": {"questions": ["What does the text say?"]},
         "correctness": {"score": 4.0},
         "tenths": {"score": 0.7},
         "evaluate": {name: {"score": 0.5} for name in
@@ -96,7 +96,7 @@ def test_by_a_model_which_is_asked_once(
              "--questions-each", "1")  # fmt: skip
     summary, (good, bad, penalty) = judge(*asked)
     roles = server.roles_asked()
-    assert roles.count("eval_rag_questions") == summary["known_questions"] == 4
+    assert roles.count("ask_provision") == summary["known_questions"] == 4
     assert {"fair_eval", "fair_eval_document", "chat_eval", "chat_eval_document"} <= {*roles}
     # the scripted judge prefers whatever stands first, which both orders even out
     assert good["scores"]["model_fair_eval"] == bad["scores"]["model_fair_eval"] == 5.5

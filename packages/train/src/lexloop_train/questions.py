@@ -6,20 +6,18 @@ by people who liked the answer.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-
-from pydantic import BaseModel
+from typing import Any
 
 from lexloop.apps.feedback import Opinion
 from lexloop.core.errors import CorpusError
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.structure.tree import Kind, Tree, Unit
-from lexloop.prompts import Data
 from lexloop.store.view import View
-from lexloop_eval.asking import Asker, prompted, questions_of
+from lexloop_eval.asking import Asker, questions_of, questions_on
 from lexloop_eval.score import Unresolved
 from lexloop_eval.testset.facts import lowered, read_facts
 
@@ -196,12 +194,6 @@ def questions_with_thumbs(opinions: Sequence[Opinion], view: View) -> Iterator[A
             )
 
 
-class ModelQuestions(BaseModel):
-    """The questions that a model writes."""
-
-    questions: list[str]
-
-
 def chosen_provisions(view: View, most: int | None, seed: int) -> list[ProvisionText]:
     """Return the provisions that a model is asked about, in order.
 
@@ -233,22 +225,15 @@ class ModelAsker:
             ModelUnavailable: None of the first replies was usable.
         """
         progress = partial(self._report, "provisions")
-        replies = questions_of(self._asker, self._writing, provisions, progress)
+
+        def ask(provision: ProvisionText) -> Coroutine[Any, Any, list[str]]:
+            return questions_on(self._asker, provision.heading, provision.text, self._each)
+
+        replies = questions_of(self._asker, ask, provisions, progress)
         for provision, reply in zip(provisions, replies, strict=True):
             if isinstance(reply, Unresolved):
                 self.failed += 1
                 continue
-            lines = (" ".join(question.split()) for question in reply.questions)
-            for line in dict.fromkeys(lines):
+            for line in reply:
                 if len(line.split()) >= _FEWEST_WORDS:
                     yield AnsweredQuestion(line, provision, f"model {self._asker.name}")
-
-    async def _writing(self, provision: ProvisionText) -> ModelQuestions:
-        return await prompted(
-            self._asker,
-            "ask_provision",
-            ModelQuestions,
-            number=self._each,
-            headings=[Data("headings", provision.heading)] if provision.heading else [],
-            provision=[Data("provision", provision.text)],
-        )
