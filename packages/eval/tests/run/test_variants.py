@@ -23,7 +23,7 @@ def test_what_cannot_be_run_at_all_names_each_reason_once() -> None:
     alone = of_setting(["llm_only"])
     many = [Variant(f"v{n}", alone[0].changes, needs=("model",)) for n in range(5)]
     with pytest.raises(
-        InputError, match=r"run: v0, v1, v2 and 2 more: no model is configured \(--model\)\. "
+        InputError, match=r"run: v0, v1, v2, 2 more: no model is configured \(--model\)\. "
     ):
         runnable(many, BASE, index=False)
 

@@ -84,7 +84,10 @@ def test_a_decision_judges_every_criterion_and_an_edit_is_marked() -> None:
         ('{"id": "a", "question": "Q?", "decision": "maybe"}', "line 1, field decision"),
         ('{"id": "a", "question": "Q?", "descision": "drop"}', "field descision"),
         ('{"question": "Q?"}', "no id"),
-        ('{"id": "a", "question": "Q?"}\n{"id": "a", "question": "R?"}', "two questions"),
+        (
+            '{"id": "a", "question": "Q?"}\n{"id": "a", "question": "R?"}',
+            "1 ids occur more than once, first 'a'",
+        ),
     ],
 )
 def test_a_malformed_review_is_refused(tmp_path: Path, text: str, message: str) -> None:
