@@ -47,9 +47,9 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 from lexloop_eval.case import Case, Span, read_cases, read_negative
 from lexloop_eval.evidence import EvidenceIndex
-from lexloop_eval.graph_runs import ask_graph, indexed
 from lexloop_eval.report.tables import markdown_table
 from training import logistic
+from training.graph_runs import ask_graph, indexed
 from training.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
 from training.public_gold import GOLD
 
