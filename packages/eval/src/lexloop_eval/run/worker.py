@@ -101,9 +101,9 @@ class Judges:
 
     def __init__(self, connection: Connection, judge: dict[str, Any] | None) -> None:
         self._alone: dict[str, OneByOne] = {}
-        self._counts: dict[tuple[str, str], int] = {}
         self.known = CaseCache()
         self.embed = self._one_by_one(load_shipped()).embed
+        self._tokens = lru_cache(_MOST_CACHED)(load_shipped().count_tokens)
         self.support = ClaimSupport(self.embed)
         self.correctness = CorrectnessJudge(self.embed)
         self.asker = Asker(Settings(**judge), connection) if judge else None
@@ -119,14 +119,7 @@ class Judges:
 
     def context_tokens(self, passages: list[Passage]) -> int:
         """Count the tokens of the passages by the embedded model, whichever model answers."""
-        embedder = load_shipped()
-        total = 0
-        for passage in passages:
-            key = passage["id"], passage["text"]
-            if key not in self._counts:
-                self._counts[key] = embedder.count_tokens(passage["text"])
-            total += self._counts[key]
-        return total
+        return sum(self._tokens(passage["text"]) for passage in passages)
 
 
 SUPPORTED = 0.5
