@@ -102,7 +102,7 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path, learn: Learn, s
 
 def test_cached_gradients_make_the_same_step(tmp_path: Path, learn: Learn) -> None:
     plain = learn(tmp_path / "plain", quick(steps=2, batch=4))
-    cached = learn(tmp_path / "cached", quick("cached_mnrl", steps=2, batch=4))
+    cached = learn(tmp_path / "cached", quick("cached-mnrl", steps=2, batch=4))
     assert_same(plain, cached, 1e-5)
 
 

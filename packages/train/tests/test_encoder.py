@@ -72,7 +72,7 @@ def test_the_base_says_what_is_made_of_it(sentences: Path, tokens: Path, tmp_pat
     assert not is_small_bert(cls)  # the graph has MiniLM's words
 
 
-@pytest.mark.parametrize("loss", ["mnrl", "cached_mnrl"])
+@pytest.mark.parametrize("loss", ["mnrl", "cached-mnrl"])
 def test_sentence_vectors_of_another_architecture(
     sentences: Path, tmp_path: Path, loss: Loss
 ) -> None:
@@ -94,7 +94,7 @@ def test_sentence_vectors_of_another_architecture(
     assert 0.1 < float(before.embed(["seal"])[0] @ after.embed(["seal"])[0]) < 0.9999
 
 
-@pytest.mark.parametrize("loss", ["late", "cached_mnrl"])
+@pytest.mark.parametrize("loss", ["late", "cached-mnrl"])
 def test_vectors_of_tokens_as_pylate_saves_them(tokens: Path, tmp_path: Path, loss: Loss) -> None:
     figures = train(tokens, tmp_path, replace(RECIPE, loss=loss))
     assert {"before: late, all hit@1", "after: cosine, all MRR@10"} <= figures.keys()

@@ -19,7 +19,6 @@ from lexloop_eval.commands.feedback import opinions
 
 if TYPE_CHECKING:
     from lexloop_train.pairs import MadePairs, TrainingPair
-    from lexloop_train.recipe import Loss
 
 _Seed = Annotated[int, option("Of every choice.", flag="--seed", min=0)]
 _Licence = Annotated[str, option("Of the data and of the weights, for the card.")]
@@ -28,15 +27,8 @@ _training = partial(option, panel="Training")
 _merging = partial(option, panel="Merging and measuring")
 _by_model = partial(option, panel="Questions by a model")
 _depth = partial(option, panel="With --label depth")
-_Recipe = Literal["late", "mnrl", "cached-mnrl", "infonce"]
 _Device = Literal["auto", "cpu", "cuda"]
 _Precision = Literal["auto", "4bit", "full"]
-_LOSSES: "dict[_Recipe, Loss]" = {
-    "late": "late",
-    "mnrl": "mnrl",
-    "cached-mnrl": "cached_mnrl",
-    "infonce": "mnrl",
-}
 
 commands = typer.Typer(help="Train parts on your own data.", no_args_is_help=True)
 
@@ -149,7 +141,7 @@ def embedder(
     *,
     out: Annotated[Path, option("The folder to write; the last line says how to use it.")],
     recipe: Annotated[
-        _Recipe | None,
+        Literal["late", "mnrl", "cached-mnrl", "infonce"] | None,
         option(
             "late (token vectors), mnrl, cached-mnrl (large batches), or infonce (PAIRS is a "
             "click log, .jsonl or .csv: query, title, body, clicks). Default: late if the base has "
@@ -196,7 +188,7 @@ def embedder(
     called = name or f"{base.resolve().name[:80] if base else 'minilm'}-trained"
     base = base or genuine_folder()
     how = EmbedderRecipe(
-        loss=_LOSSES[recipe] if recipe else usual_loss(base),
+        loss=recipe or usual_loss(base),
         steps=steps,
         batch=batch,
         rate=rate,

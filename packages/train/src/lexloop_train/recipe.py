@@ -9,7 +9,7 @@ from lexloop.core.files import CARD, replacing, sha256_of, write_text
 from lexloop.models.minilm import Card
 from lexloop_train.retrieval_figures import figures_drawn
 
-Loss = Literal["late", "mnrl", "cached_mnrl"]
+Loss = Literal["late", "mnrl", "cached-mnrl", "infonce"]
 BEST = "best.safetensors"
 """The best weights of a training, before they are averaged."""
 _PLOT = "figures.svg"
@@ -21,7 +21,7 @@ class EmbedderRecipe:
 
     Args:
         loss: MaxSim and cosines together, or only the cosine as ``contrast`` does. For a base other
-            than the small BERT, ``late`` is only MaxSim.
+            than the small BERT, ``late`` is only MaxSim. ``infonce`` is ``mnrl`` on clicks.
         run: The number of pairs from one document in a row, whose others are hard negatives.
         headed: The share of the texts that are read with the headings above them.
         share: The weight of the trained weights in the final average, in (0, 1].

@@ -133,6 +133,7 @@ def rounded(value: float) -> float:
 
 NOTE = "Mean [95 % bootstrap interval] (unresolved scores)."
 NO_VALUE = "–"
+_PLAIN = str.maketrans({"|": r"\|", "<": "&lt;", "`": "'"})
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~&!])")
 
 
@@ -231,6 +232,11 @@ def as_markdown(table: Table, escape: Callable[[str], str] | None = None) -> str
     rows = [[plain(str(cell)) for cell in row] for row in table.cells]
     lines = markdown_table([plain(name) for name in table.head], rows)
     return "\n".join([f"## {plain(table.title)}", "", *note, *lines])
+
+
+def plain_cell(text: str) -> str:
+    """Return text that others wrote for a table that is read on a terminal."""
+    return " ".join(text.translate(_PLAIN).split())
 
 
 def escaped(text: str) -> str:
