@@ -13,14 +13,14 @@ from lexloop.store.view import Collection
 from lexloop_eval.case import OUT_OF_SCOPE, Case, Said, Span
 from lexloop_eval.evidence import EvidenceIndex
 from lexloop_eval.graph_runs import retriever
-from lexloop_train.classifier import LabelledQuestions, train
+from lexloop_train.classifier import LabelledQuestions, ours, train
+from lexloop_train.classifier_report import held_out
 from lexloop_train.depth import (
     TEXT,
     classes_of,
     depth,
     labelled,
     measured,
-    out_of_fold,
     pieces,
 )
 
@@ -122,7 +122,7 @@ def test_no_row_is_judged_by_what_saw_its_group() -> None:
     # each opening is one group: nothing that is seen tells of the class that is left out
     groups = np.array([0, 1, 2] * len(TOPICS))
     with pytest.raises(CorpusError, match="rows of the labels"):
-        out_of_fold(rows(), 0, groups)
+        held_out(rows(), lambda kept: ours(train(kept, TEXT, 0)), [(3, "clean")], 0, groups)
 
 
 def test_as_many_passages_as_asked_for_come_best_first(index: Collection) -> None:
