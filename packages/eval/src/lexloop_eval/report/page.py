@@ -42,8 +42,9 @@ _JUDGES = {
     "rouge1_recall",
 }
 _MOST_JUDGES = 9
-Column = str | Callable[[Any], Value]
-"""What a variant has in a column: a field of its row, such as ``loop.retries``, or a function."""
+Column = str | tuple[str, ...] | Callable[[Any], Value]
+"""What a variant has in a column: a field of its row, such as ``loop.retries``, the same as names
+that may be missing or hold a dot, or a function of the row."""
 Columns = Mapping[str, Column]
 """The columns of a table by their heads."""
 Grouping = Literal["by_type", "by_class"]
@@ -98,11 +99,11 @@ def _table(
 
 
 def _value(row: Any, column: Column) -> Value:
-    if not isinstance(column, str):
+    if callable(column):
         return column(row)
     value: Any = row
-    for name in column.split("."):
-        value = value[name]
+    for name in column.split(".") if isinstance(column, str) else column:
+        value = None if value is None else value.get(name)
     return cast(Value, value)
 
 
@@ -131,14 +132,12 @@ def _metrics(run: Run) -> list[Table]:
     tables = []
     for group, members in grouped(names).items():
         for start in range(0, len(members), _MOST_COLUMNS):
-            columns = {label(name): _metric(name) for name in members[start:][:_MOST_COLUMNS]}
+            columns: Columns = {
+                label(name): ("metrics", name) for name in members[start:][:_MOST_COLUMNS]
+            }
             more = " (continued)" if start else ""
             tables.append(_table(f"{group}{more}", NOTE + compared, run.rows, columns))
     return tables
-
-
-def _metric(name: str) -> Callable[[Figures], Value]:
-    return lambda row: row["metrics"].get(name)
 
 
 def _by_group(run: Run, by: Grouping) -> list[Table]:
@@ -152,15 +151,12 @@ def _by_group(run: Run, by: Grouping) -> list[Table]:
         if any(_spent(row, DOLLARS) for row in run.rows):
             shown.append(DOLLARS)
 
-    def of(group: str, metric: str) -> Callable[[Figures], Value]:
-        return lambda row: row[by][group]["metrics"].get(metric) if group in row[by] else None
-
     return [
         _table(
             f"{title(metric)} by {GROUPINGS[by]}",
             NOTE,
             run.rows,
-            {group: of(group, metric) for group in names},
+            {group: (by, group, "metrics", metric) for group in names},
         )
         for metric in shown
     ]
@@ -177,9 +173,6 @@ def _times(run: Run) -> list[Table]:
         return []
     rows = run.timings["variants"]
 
-    def of(group: str) -> Callable[[Figures], Value]:
-        return lambda row: row["by_class"][group]["mean"] if group in row["by_class"] else None
-
     in_all: Columns = {
         "Mean": "seconds.mean",
         "Median": "seconds.median",
@@ -188,7 +181,8 @@ def _times(run: Run) -> list[Table]:
         "Total": "seconds.total",
         "Of it retries": "seconds.retries",
     }
-    by_class = {name: of(name) for name in sorted({n for row in rows for n in row["by_class"]})}
+    classes = sorted({name for row in rows for name in row["by_class"]})
+    by_class: Columns = {name: ("by_class", name, "mean") for name in classes}
     note = f"{NOTE} Questions that failed are left out."
     return [
         _table("Latency in seconds", note, rows, in_all),
@@ -239,7 +233,7 @@ def _refusals(run: Run) -> list[Table]:
 
     columns: Columns = {
         "Refused": lambda row: share(row["refused"]),
-        "Share": lambda row: row["refused"] and row["refused"]["share"],
+        "Share": ("refused", "share"),
         **{kind: of(kind) for kind in kinds},
     }
     table = _table(
