@@ -173,44 +173,34 @@ class Answered:
         return question
 
 
-def measure(answered: Answered) -> dict[str, Score]:
+def measure(asked: Answered) -> dict[str, Score]:
     """Return every metric. Metrics that lack their input are unresolved, with the reason."""
     cache, answer, ids = (
-        answered.judges.known,
-        answered.state["answer"],
-        tuple(p["id"] for p in answered.passages),
+        asked.judges.known,
+        asked.state["answer"],
+        tuple(p["id"] for p in asked.passages),
     )
-    cache.about(answered.gold.id)
+    cache.about(asked.gold.id)
     metrics: dict[str, Score] = {
+        **cache.get(("reference", answer, asked.reference), lambda: _against_reference(asked)),
         **cache.get(
-            ("reference", answer, answered.reference), lambda: _against_reference(answered)
+            ("answer", asked.question, asked.view, answer, ids), lambda: _of_the_answer(asked)
         ),
-        **cache.get(
-            ("answer", answered.question, answered.view, answer, ids),
-            lambda: _of_the_answer(answered),
-        ),
-        **cache.get(
-            ("context", answered.reference, answered.view, ids), lambda: _of_the_context(answered)
-        ),
-        **_of_abstaining(answered),
-        "unverified_citations": _unverified(answered),
+        **cache.get(("context", asked.reference, asked.view, ids), lambda: _of_the_context(asked)),
+        **_of_abstaining(asked),
+        "unverified_citations": _unverified(asked),
         "words": float(len(without_markers(answer).split())),
         **of_retrieval(
-            _relevant(answered),
-            ranking(answered.state),
-            answered.passages,
-            answered.state["plan"]["k"],
+            _relevant(asked), ranking(asked.state), asked.passages, asked.state["plan"]["k"]
         ),
     }
-    if answered.judges.asker is not None:
-        texts = [passage["text"] for passage in answered.passages]
-        rubrics = answered.judges.asker.rubrics
-        given = Given(
-            answered.question, answer, answered.reference, texts, answered.judges.embed, rubrics
-        )
-        metrics |= model_metrics(answered.judges.asker, given)
-    if answered.gold.rated:
-        metrics["human"] = by_people(answered.gold, answer)
+    if asked.judges.asker is not None:
+        texts = [passage["text"] for passage in asked.passages]
+        rubrics = asked.judges.asker.rubrics
+        given = Given(asked.question, answer, asked.reference, texts, asked.judges.embed, rubrics)
+        metrics |= model_metrics(asked.judges.asker, given)
+    if asked.gold.rated:
+        metrics["human"] = by_people(asked.gold, answer)
     return metrics
 
 
@@ -223,10 +213,10 @@ def by_people(gold: Case, answer: str) -> Score:
     return fmean(scores) if scores else Unresolved("nobody has scored this answer")
 
 
-def attempt_seen(answered: Answered, attempt: Attempt) -> AttemptSeen:
+def attempt_seen(asked: Answered, attempt: Attempt) -> AttemptSeen:
     """Return the record of one pass through the loop."""
     evaluation, usage = attempt["evaluation"], attempt["usage"]
-    score = _correctness(answered, attempt["answer"])
+    score = _correctness(asked, attempt["answer"])
     seen: AttemptSeen = {
         "answer_relevance": evaluation["answer_relevance"],
         "context_relevance": evaluation["context_relevance"],
@@ -243,48 +233,42 @@ def attempt_seen(answered: Answered, attempt: Attempt) -> AttemptSeen:
     return seen
 
 
-def _against_reference(answered: Answered) -> dict[str, Score]:
+def _against_reference(asked: Answered) -> dict[str, Score]:
     """Compare with the reference: by vectors, by the correctness judge, by words.
 
     The [n] markers are not part of an answer's text.
     """
-    if not answered.reference:
+    if not asked.reference:
         return dict.fromkeys(_AGAINST_REFERENCE, _NO_REFERENCE)
-    judged = _correctness(answered, answered.state["answer"])
+    judged = _correctness(asked, asked.state["answer"])
     correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
-    if answered.gold.out_of_scope:  # any wording may say that the documents do not answer
+    if asked.gold.out_of_scope:  # any wording may say that the documents do not answer
         free = Unresolved("out of scope: the reference's words are not the only ones")
         return {**dict.fromkeys(_AGAINST_REFERENCE, free), **correct}
-    text, reference = without_markers(answered.state["answer"]), answered.reference
-    ours, theirs = answered.judges.embed([text, reference])
-    return {
-        **correct,
-        "similarity": cosine(ours, theirs),
-        **by_words(text, reference),
-    }
+    text, reference = without_markers(asked.state["answer"]), asked.reference
+    ours, theirs = asked.judges.embed([text, reference])
+    return {**correct, "similarity": cosine(ours, theirs), **by_words(text, reference)}
 
 
-def _correctness(answered: Answered, answer: str) -> Score:
+def _correctness(asked: Answered, answer: str) -> Score:
     """The embedded judge's absolute correctness, 1 to 5."""
-    if not answered.reference:
+    if not asked.reference:
         return _NO_REFERENCE
-    text, judge = without_markers(answer), answered.judges.correctness
-    return answered.judges.known.get(
-        ("correctness", text), lambda: judge.score(answered.gold.question, text, answered.reference)
+    text, judge = without_markers(answer), asked.judges.correctness
+    return asked.judges.known.get(
+        ("correctness", text), lambda: judge.score(asked.gold.question, text, asked.reference)
     )
 
 
-def _of_the_answer(answered: Answered) -> dict[str, Score]:
+def _of_the_answer(asked: Answered) -> dict[str, Score]:
     """LQ-RAG's triad and HyPA-RAG's faithfulness (5.2), without a model."""
-    if answered.state["abstained"]:
+    if asked.state["abstained"]:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
-    if not answered.passages:
+    if not asked.passages:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
-    triad = waited(
-        answered.judge.judge(parse(answered.question), answered.passages, answered.state["answer"])
-    )
+    triad = waited(asked.judge.judge(parse(asked.question), asked.passages, asked.state["answer"]))
     scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
-    inferred = _supported(answered, claims_of(answered.state["answer"]), answered.passages)
+    inferred = _supported(asked, claims_of(asked.state["answer"]), asked.passages)
     missing = Unresolved("the judge gave no score")
     return {
         **{name: missing if score is None else score for name, score in scores.items()},
@@ -292,48 +276,46 @@ def _of_the_answer(answered: Answered) -> dict[str, Score]:
     }
 
 
-def _of_the_context(answered: Answered) -> dict[str, Score]:
+def _of_the_context(asked: Answered) -> dict[str, Score]:
     """HyPA-RAG's context recall and precision (5.2), by the claims of the reference."""
     names = ("context_recall", "context_precision")
-    if answered.gold.out_of_scope:
+    if asked.gold.out_of_scope:
         return dict.fromkeys(names, Unresolved("out of scope: nothing is relevant"))
-    claims = claims_of(answered.reference)
+    claims = claims_of(asked.reference)
     if not claims:
         return dict.fromkeys(names, _NO_REFERENCE)
-    if not answered.passages:
+    if not asked.passages:
         return dict.fromkeys(names, Unresolved("no passage was retrieved"))
-    relevant = [_supports_any(answered, claims, passage) for passage in answered.passages]
+    relevant = [_supports_any(asked, claims, passage) for passage in asked.passages]
     return {
         "context_recall": retrieval.borne_out(
-            _supported(answered, claims, answered.passages), "reference"
+            _supported(asked, claims, asked.passages), "reference"
         ),
         "context_precision": retrieval.context_precision(relevant),
     }
 
 
-def _supports_any(answered: Answered, claims: list[str], passage: Passage) -> bool:
-    return answered.judges.known.get(
+def _supports_any(asked: Answered, claims: list[str], passage: Passage) -> bool:
+    return asked.judges.known.get(
         ("supports any", tuple(claims), passage["text"]),
-        lambda: any(_supported(answered, claims, [passage])),
+        lambda: any(_supported(asked, claims, [passage])),
     )
 
 
-def _supported(answered: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
+def _supported(asked: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
     """Judge of each claim that the passages together support it."""
     texts = [passage["text"] for passage in passages]
-    evidence: Evidence = answered.judges.known.get(
-        ("evidence", tuple(texts)), lambda: evidence_of(texts, answered.judges.embed)
+    evidence: Evidence = asked.judges.known.get(
+        ("evidence", tuple(texts)), lambda: evidence_of(texts, asked.judges.embed)
     )
-    return [
-        judged.probability >= SUPPORTED for judged in answered.judges.support.of(claims, evidence)
-    ]
+    return [judged.probability >= SUPPORTED for judged in asked.judges.support.of(claims, evidence)]
 
 
-def _of_abstaining(answered: Answered) -> dict[str, Score]:
+def _of_abstaining(asked: Answered) -> dict[str, Score]:
     """Judge abstaining and answering by whether the documents have the answer."""
     abstained, answerable = (
-        bool(answered.state["abstained"]),
-        not (answered.closed or answered.gold.out_of_scope),
+        bool(asked.state["abstained"]),
+        not (asked.closed or asked.gold.out_of_scope),
     )
     answerable_only = Unresolved("the documents answer the question")
     unanswerable_only = Unresolved("the documents do not answer the question")
@@ -344,25 +326,25 @@ def _of_abstaining(answered: Answered) -> dict[str, Score]:
     }
 
 
-def _unverified(answered: Answered) -> Score:
-    state = answered.state
+def _unverified(asked: Answered) -> Score:
+    state = asked.state
     if state["abstained"]:
         return 0.0
-    if not answered.passages and not state["citations"]:
+    if not asked.passages and not state["citations"]:
         return Unresolved("the answer was written without passages")
     told = state["draft"]["told"] if "draft" in state else []
     return float(
-        len(citation_problems(state["answer"], state["citations"], answered.view.text_of, told))
+        len(citation_problems(state["answer"], state["citations"], asked.view.text_of, told))
     )
 
 
-def _relevant(answered: Answered) -> Relevant:
-    if answered.evidence is None:
+def _relevant(asked: Answered) -> Relevant:
+    if asked.evidence is None:
         return Relevant.unknown("the variant retrieves nothing")
-    if answered.closed:
+    if asked.closed:
         return Relevant.unknown("the evidence was taken out of the corpus")
-    index = answered.evidence
-    return answered.judges.known.get(("relevant", id(index)), lambda: index.relevant(answered.gold))
+    index = asked.evidence
+    return asked.judges.known.get(("relevant", id(index)), lambda: index.relevant(asked.gold))
 
 
 def ranking(state: dict[str, Any]) -> list[Candidate]:
@@ -506,11 +488,11 @@ class CaseRunner:
         if task["measured"]:
             evidence = None if settings.retrieval.source == "none" else self._evidence(view)
             view_of_all = opened.whole.seen_by(access)
-            answered = Answered(
+            asked = Answered(
                 case, state, self._judges, opened.judge, view_of_all, evidence, task["closed"]
             )
-            record["metrics"] = {name: as_json(score) for name, score in measure(answered).items()}
-            record["attempts"] = [attempt_seen(answered, attempt) for attempt in state["attempts"]]
+            record["metrics"] = {name: as_json(score) for name, score in measure(asked).items()}
+            record["attempts"] = [attempt_seen(asked, attempt) for attempt in state["attempts"]]
         return record
 
     def _over(self, whole: Collection, settings: Settings) -> _Opened:
