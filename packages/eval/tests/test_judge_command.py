@@ -86,7 +86,7 @@ def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Pat
     assert "<b>" not in shown.stdout
 
 
-def test_by_a_model_which_is_asked_once(
+def test_by_a_model(
     judge: Run, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, documents: Path
 ) -> None:
     monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
@@ -103,9 +103,6 @@ def test_by_a_model_which_is_asked_once(
     assert (good["scores"]["model_chat_eval"], bad["scores"]["model_chat_eval"]) == (9.0, 2.0)
     assert good["scores"]["model_correctness_criteria"] == 4.0
     assert unresolved(penalty, "model_faithfulness") == "no passage was retrieved"
-    again, _ = judge(*asked)
-    assert len(server.requests) == len(roles), "a rerun asks nobody"
-    assert again == summary
     assert summary["rubrics"] == "hardened"
     published, (first, second, _) = judge(*asked, "--rubrics", "published")
     assert published["rubrics"] == "published"

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from run_records import record, run_info, write_run
 
 from lexloop.core.errors import DataError, InputError
@@ -106,27 +104,6 @@ def test_both_questions_are_kept_beside_each_other(run: Path) -> None:
     kept = RunAnswers(run).labels()["ann"].values()
     assert Counter(line["correct"] for line in kept) == {4: 41}
     assert Counter(line["supported"] for line in kept) == {True: 20, False: 20, None: 1}
-
-
-@settings(max_examples=20)
-@given(st.integers(min_value=0))
-def test_wherever_the_file_is_cut_whole_labels_are_kept(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
-    run = write_run(
-        tmp_path_factory.mktemp("cut") / "run",
-        [answered(name, "simple", 3.0) for name in ("a", "b§", "c")],
-        run_info("fixed"),
-    )
-    walk(run, "ann", 5, 4, 3)
-    path = run / "labels" / "ann.jsonl"
-    data = path.read_bytes()
-    left = data[: cut % (len(data) + 1)]
-    path.write_bytes(left)
-    whole = left.count(b"\n")
-    assert len(RunAnswers(run).labels()["ann"]) == whole
-    walk(run, "ann", *[2] * (3 - whole))
-    assert len(RunAnswers(run).labels()["ann"]) == 3
 
 
 @pytest.mark.parametrize(
