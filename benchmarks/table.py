@@ -30,13 +30,13 @@ from _shared import DATA, Row, numbers, options, table
 
 from lexloop.core.settings import Settings
 from lexloop.graph.resources import Resources
-from lexloop_train.logistic import calibration
 from lexloop_workbench.table.cell import TableAsker
 from lexloop_workbench.table.checklist import Checklist, Question, clauses_for, shipped_checklist
 from lexloop_workbench.table.record import Cell
 from lexloop_workbench.table.run import fill
 from lexloop_workbench.table.store import TableStore
 from training.cell import CATEGORIES, asked_of, cites, halves, read_probes
+from training.logistic import calibration
 
 _QUESTIONS = 12
 

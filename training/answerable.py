@@ -47,10 +47,10 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 from lexloop_eval.case import Case, Span, read_cases, read_negative
 from lexloop_eval.evidence import EvidenceIndex
-from lexloop_eval.graph_runs import ask_graph, indexed
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train import logistic
-from lexloop_train.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
+from training import logistic
+from training.graph_runs import ask_graph, indexed
+from training.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
 from training.public_gold import GOLD
 
 Part = Literal["there", "found"]

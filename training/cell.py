@@ -24,10 +24,10 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Citation
 from lexloop.graph.resources import Resources
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train import logistic
-from lexloop_train.logistic import FeatureRow
 from lexloop_workbench.table.cell import CellFeatures, TableAsker
 from lexloop_workbench.table.checklist import Question, clauses_for, shipped_checklist
+from training import logistic
+from training.logistic import FeatureRow
 
 SEED, DOCUMENTS, PENALTY = 7, 36, 0.3
 CATEGORIES = {

@@ -35,8 +35,8 @@ from lexloop_eval.correctness import (
     on_scale,
 )
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train import logistic
-from lexloop_train.logistic import FeatureRow, Floats, Rows
+from training import logistic
+from training.logistic import FeatureRow, Floats, Rows
 
 NAMES = [field.name for field in fields(AgreementFeatures)]
 _LATE = {"numbers_missing", "other_number", "negated", "declined_rightly", "answered_wrongly"}

@@ -23,10 +23,10 @@ from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.generate.node import order_features, subject_features
-from lexloop_eval.graph_runs import indexed
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train import logistic
-from lexloop_train.logistic import FeatureRow, Rows
+from training import logistic
+from training.graph_runs import indexed
+from training.logistic import FeatureRow, Rows
 
 PENALTY, MOST = 1 / 3, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}

@@ -45,9 +45,9 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 from lexloop_eval.case import Case, read_cases
 from lexloop_eval.evidence import EvidenceIndex
-from lexloop_eval.graph_runs import ask_graph, indexed
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train.logistic import (
+from training.graph_runs import ask_graph, indexed
+from training.logistic import (
     FeatureRow,
     Floats,
     Rows,

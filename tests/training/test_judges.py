@@ -16,8 +16,8 @@ from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimFeatures, Context
 from lexloop.nodes.generate.answerable import AnswerabilityFeatures
 from lexloop_eval.case import Case, read_negative
 from lexloop_eval.correctness import AgreementFeatures, read_weights
-from lexloop_train.logistic import FeatureRow, fit, labels_of, probabilities, stored
 from training import answerable, correctness, refusal, triad
+from training.logistic import FeatureRow, fit, labels_of, probabilities, stored
 
 FEE = "When must the owner pay the mooring fee?"
 GOLD: list[dict[str, Any]] = [

@@ -13,12 +13,11 @@ from lexloop_eval.agreement import (
     Labels,
     agreement,
     by_type,
-    kappa,
-    weighted_kappa,
 )
 from lexloop_eval.score import Unresolved, is_resolved
 from lexloop_eval.statistics import Estimate
 
+kappa, weighted_kappa = FIGURES["kappa"], FIGURES["weighted_kappa"]
 GRADES = st.integers(1, 5)
 PAIRS = st.lists(st.tuples(GRADES, GRADES), min_size=1, max_size=30)
 SCALE = [1, 2, 3, 4, 5]
@@ -48,8 +47,8 @@ def test_a_grade_further_off_weighs_by_its_square() -> None:
 def test_figures_are_those_of_scikit_learn(pairs: list[Labels]) -> None:
     judge, people = zip(*pairs, strict=True)
     macro = precision_recall_fscore_support(people, judge, average="macro", zero_division=0)
-    found = [FIGURES[name](pairs) for name in ("precision", "recall", "f1")]
-    assert found == pytest.approx(list(macro[:3]))
+    result = [FIGURES[name](pairs) for name in ("precision", "recall", "f1")]
+    assert result == pytest.approx(list(macro[:3]))
     if is_resolved(kappa(pairs)):
         assert kappa(pairs) == pytest.approx(cohen_kappa_score(judge, people))
         theirs = cohen_kappa_score(judge, people, labels=SCALE, weights="quadratic")
@@ -64,10 +63,10 @@ def test_kappa_of_equal_labels_is_one(labels: list[int]) -> None:
 
 @given(PAIRS)
 def test_kappa_does_not_ask_who_is_first(pairs: list[Labels]) -> None:
-    turned = [(other, one) for one, other in pairs]
+    turned = [(other, first) for first, other in pairs]
     for figure in (kappa, weighted_kappa):
-        one, other = figure(pairs), figure(turned)
-        assert one == other or one == pytest.approx(other, abs=1e-12)
+        first, other = figure(pairs), figure(turned)
+        assert first == other or first == pytest.approx(other, abs=1e-12)
 
 
 def test_what_cannot_be_known_is_unresolved() -> None:
@@ -75,7 +74,7 @@ def test_what_cannot_be_known_is_unresolved() -> None:
     assert {figure([]) for figure in FIGURES.values()} == {Unresolved("no answer has both labels")}
     nothing = agreement([])
     assert nothing.answers == 0
-    assert all(isinstance(one, Unresolved) for one in nothing.figures.values())
+    assert all(isinstance(estimated, Unresolved) for estimated in nothing.figures.values())
     assert isinstance(nothing.p, Unresolved)
     assert isinstance(nothing.p_difference, Unresolved)
 
@@ -87,22 +86,29 @@ def test_every_persons_label_counts_and_their_mean_is_correlated() -> None:
         Judged("c", "vague", 3.2, 3, (1, 2)),
         Judged("d", "vague", 4.4, 4, (4, 5)),
     ]
-    found = agreement(rows)
-    means = {name: one.mean for name, one in found.figures.items() if isinstance(one, Estimate)}
-    assert found.answers == 4
+    result = agreement(rows)
+    means = {
+        name: estimated.mean
+        for name, estimated in result.figures.items()
+        if isinstance(estimated, Estimate)
+    }
+    assert result.answers == 4
     assert means["agreement"] == 4 / 8
     # ranks 4, 1, 2, 3 and 3.5, 2, 1, 3.5: covariance 3.5, variances 5 and 4.5
     assert means["spearman"] == pytest.approx(3.5 / math.sqrt(5 * 4.5))
     assert means["difference"] == pytest.approx((0.5 + 0 + 1.5 - 0.5) / 4)
-    assert found.p == pytest.approx(0.2621352)
+    assert result.p == pytest.approx(0.2621352)
     # of the eight signs of 0.5, 1.5 and 0.5 six bring a sum of 1.5 or more
-    assert found.p_difference == pytest.approx(0.75, abs=0.02)
-    assert {name: one.answers for name, one in by_type(rows).items()} == {"simple": 2, "vague": 2}
+    assert result.p_difference == pytest.approx(0.75, abs=0.02)
+    assert {name: estimated.answers for name, estimated in by_type(rows).items()} == {
+        "simple": 2,
+        "vague": 2,
+    }
 
 
 def test_whole_questions_are_resampled() -> None:
     rows = [Judged(q, "", float(q), q, (q if right else 1 - q,))
             for q, right in ((0, True), (1, False)) for _ in range(10)]  # fmt: skip
-    found = agreement(rows).figures["agreement"]
-    assert isinstance(found, Estimate)
-    assert (found.low, found.mean, found.high) == (0.0, 0.5, 1.0)
+    result = agreement(rows).figures["agreement"]
+    assert isinstance(result, Estimate)
+    assert (result.low, result.mean, result.high) == (0.0, 0.5, 1.0)

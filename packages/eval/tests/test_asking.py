@@ -35,7 +35,7 @@ async def scored(chat: Chat, question: str = "Is it so?") -> int:
     return parsed(await chat.ask(ChatRequest("judging", system, user, Verdict)), Verdict).score
 
 
-async def said(chat: Chat, question: str = "Is it so?") -> str:
+async def talk(chat: Chat, question: str = "Is it so?") -> str:
     return (await chat.ask(ChatRequest("talking", *PROMPT.render(question=question)))).text
 
 
@@ -75,9 +75,9 @@ def test_rerun_asks_nobody(server: FakeOpenAI, asker: Ask) -> None:
 
 def test_garbage_always_is_unresolved_and_not_kept(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply("I'd say four.")
-    found = settled(asker(), scored)
-    assert isinstance(found, Unresolved)
-    assert "did not reply to judging in the form asked for" in found.reason
+    score = settled(asker(), scored)
+    assert isinstance(score, Unresolved)
+    assert "did not reply to judging in the form asked for" in score.reason
     assert len(server.requests) == 2
     server.otherwise = Reply('{"score": 5}')
     assert settled(asker(), scored) == 5
@@ -87,17 +87,17 @@ def test_host_that_hangs_again_and_again_is_left_alone(server: FakeOpenAI, asker
     server.script(Reply('{"score": 3}'), *[Reply(hang=True)] * 2, Reply('{"score": 4}'))
     server.otherwise = Reply(hang=True)
     made = asker(deadline_s=0.2)
-    found = [settled(made, scored, f"{n}") for n in range(9)]
-    assert [score for score in found if not isinstance(score, Unresolved)] == [3, 4]
+    scores = [settled(made, scored, f"{n}") for n in range(9)]
+    assert [score for score in scores if not isinstance(score, Unresolved)] == [3, 4]
     assert len(server.requests) == 7
-    assert isinstance(found[8], Unresolved)
-    assert "whose last 3 calls all ran out" in found[8].reason
+    assert isinstance(scores[8], Unresolved)
+    assert "whose last 3 calls all ran out" in scores[8].reason
     assert settled(made, scored, "0") == 3
 
 
-@pytest.mark.parametrize(("status", "said"), [(404, "knows no model"), (401, "key")])
+@pytest.mark.parametrize(("status", "message"), [(404, "knows no model"), (401, "key")])
 def test_what_cannot_be_asked_at_all_stops_the_run_whatever_the_work_makes_of_errors(
-    server: FakeOpenAI, asker: Ask, status: int, said: str
+    server: FakeOpenAI, asker: Ask, status: int, message: str
 ) -> None:
     async def lenient(chat: Chat) -> int:
         try:
@@ -106,7 +106,7 @@ def test_what_cannot_be_asked_at_all_stops_the_run_whatever_the_work_makes_of_er
             return 0
 
     server.otherwise = refusal(status)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         settled(asker(), lenient)
     server.otherwise = refusal(503)
     assert settled(asker(), lenient) == 0
@@ -133,11 +133,11 @@ def test_threads_that_ask_the_same_ask_once(server: FakeOpenAI, asker: Ask) -> N
     made = asker()
     questions = [" ".join(["why"] * (1 + n % 4)) for n in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda question: settled(made, scored, question), questions))
+        scores = list(pool.map(lambda question: settled(made, scored, question), questions))
     assert len(server.requests) == made.spent["model_calls"] == 4
     assert made.spent["tokens_in"] == 44
-    assert found == found[:4] * 10
-    assert [score - found[0] for score in found[:4]] == [0, 1, 2, 3]
+    assert scores == scores[:4] * 10
+    assert [score - scores[0] for score in scores[:4]] == [0, 1, 2, 3]
 
 
 def test_no_key_and_no_text_of_prompts_is_kept(
@@ -196,9 +196,9 @@ def key(question: str, schema: type[BaseModel] | None = None, **asked_with: obje
 
 
 @given(st.text(), st.text())
-def test_the_same_text_has_one_key_whatever_its_fence(one: str, other: str) -> None:
-    assert key(one) == key(one)
-    assert (key(one) == key(other)) == (one == other)
+def test_the_same_text_has_one_key_whatever_its_fence(first: str, other: str) -> None:
+    assert key(first) == key(first)
+    assert (key(first) == key(other)) == (first == other)
 
 
 def test_form_and_parameters_are_part_of_the_key() -> None:

@@ -12,8 +12,8 @@ SPAN = {"document": "act.txt", "start": 3, "end": 9}
 
 def gold(folder: Path, *lines: str | dict[str, Any]) -> Path:
     path = folder / "gold.jsonl"
-    said = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    path.write_text("\n".join(said), encoding="utf-8")
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(texts), encoding="utf-8")
     return path
 
 

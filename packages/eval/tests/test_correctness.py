@@ -55,23 +55,23 @@ def features(question: str, answer: str, reference: str) -> dict[str, float]:
 
 
 def test_the_reference_itself() -> None:
-    found = features("When?", "Owners pay within 10 days.", "Owners pay within 10 days.")
+    values = features("When?", "Owners pay within 10 days.", "Owners pay within 10 days.")
     speaking = ("pair_recall", "pair_precision", "word_recall", "new_recall", "new_precision")
-    assert {found[name] for name in (*speaking, "claims_covered", "on_question")} == {1.0}
-    assert all(found[field.name] == 0.0 for field in fields(AgreementFeatures)[FOR:])
+    assert {values[name] for name in (*speaking, "claims_covered", "on_question")} == {1.0}
+    assert all(values[field.name] == 0.0 for field in fields(AgreementFeatures)[FOR:])
 
 
 def test_overlap_by_hand() -> None:
     # terms: own pay moor fee | own pay harbour fee fast; pairs: own-pay is shared
-    found = features("Who?", "Owners pay harbour fees fast.", "Owners pay mooring fees.")
-    assert found["pair_recall"] == pytest.approx(1 / 3)
-    assert found["pair_precision"] == pytest.approx(1 / 4)
-    assert found["word_recall"] == pytest.approx(3 / 4)
-    assert found["new_recall"] == pytest.approx(3 / 4)
-    assert found["new_precision"] == pytest.approx(3 / 5)
+    values = features("Who?", "Owners pay harbour fees fast.", "Owners pay mooring fees.")
+    assert values["pair_recall"] == pytest.approx(1 / 3)
+    assert values["pair_precision"] == pytest.approx(1 / 4)
+    assert values["word_recall"] == pytest.approx(3 / 4)
+    assert values["new_recall"] == pytest.approx(3 / 4)
+    assert values["new_precision"] == pytest.approx(3 / 5)
     reference = "Owners pay mooring fees. Tenants repair hulls."
-    found = features("Who?", "Tenants repair hulls quickly. Owners sleep.", reference)
-    assert found["claims_covered"] == pytest.approx((1 / 4 + 1) / 2)
+    values = features("Who?", "Tenants repair hulls quickly. Owners sleep.", reference)
+    assert values["claims_covered"] == pytest.approx((1 / 4 + 1) / 2)
     # 2 words against 8: log((8 + 5) / (2 + 5)); only a shorter answer counts against
     long = "Owners pay the mooring fee in early spring."
     assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
@@ -80,11 +80,11 @@ def test_overlap_by_hand() -> None:
 
 def test_closeness_beside_the_question() -> None:
     question, answer, reference = Text("Who?"), Text("Owners."), Text("Tenants.")
-    found = read_features(
+    values = read_features(
         question, answer, reference, {"Who?": EAST, "Owners.": DIAGONAL, "Tenants.": NORTH}
     )
-    assert found.on_question == pytest.approx(np.sqrt(0.5))
-    assert found.new_meaning == pytest.approx(1.0, abs=1e-6)
+    assert values.on_question == pytest.approx(np.sqrt(0.5))
+    assert values.new_meaning == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_closeness_beside_the_question() -> None:
     ],
 )
 def test_numbers(answer: str, missing: float, other: float) -> None:
-    found = features("When is it due?", answer, "Owners pay the fee within 10 business days.")
-    assert (found["numbers_missing"], found["other_number"]) == (missing, other)
+    values = features("When is it due?", answer, "Owners pay the fee within 10 business days.")
+    assert (values["numbers_missing"], values["other_number"]) == (missing, other)
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_numbers(answer: str, missing: float, other: float) -> None:
     ],
 )
 def test_yes_and_no(answer: str, opposed: float, undecided: float) -> None:
-    found = features("May owners moor?", answer, "Yes, owners may moor.")
-    assert (found["opposed"], found["undecided"]) == (opposed, undecided)
+    values = features("May owners moor?", answer, "Yes, owners may moor.")
+    assert (values["opposed"], values["undecided"]) == (opposed, undecided)
 
 
 def test_a_negation_is_looked_for_in_near_copies_alone() -> None:
@@ -130,14 +130,14 @@ def test_declining_rightly_and_wrongly() -> None:
     silence, answer = "The text does not mention it.", "Owners pay."
     names = ("declined_rightly", "declined_wrongly", "declined_partly", "answered_wrongly")
 
-    def found(said: str, wanted: str) -> tuple[float, ...]:
-        return tuple(features("Who?", said, wanted)[name] for name in names)
+    def shares_of(text: str, wanted: str) -> tuple[float, ...]:
+        return tuple(features("Who?", text, wanted)[name] for name in names)
 
-    assert found(silence, silence) == (1.0, 0.0, 0.0, 0.0)
-    assert found(answer, silence) == (0.0, 0.0, 0.0, 1.0)
-    assert found(silence, answer) == (0.0, 1.0, 1.0, 0.0)
-    assert found(f"{answer} {silence}", answer) == (0.0, 0.5, 1.0, 0.0)
-    assert found(answer, answer) == (0.0, 0.0, 0.0, 0.0)
+    assert shares_of(silence, silence) == (1.0, 0.0, 0.0, 0.0)
+    assert shares_of(answer, silence) == (0.0, 0.0, 0.0, 1.0)
+    assert shares_of(silence, answer) == (0.0, 1.0, 1.0, 0.0)
+    assert shares_of(f"{answer} {silence}", answer) == (0.0, 0.5, 1.0, 0.0)
+    assert shares_of(answer, answer) == (0.0, 0.0, 0.0, 0.0)
 
 
 @example("", "\x00", "a" * 50_000)
@@ -167,9 +167,9 @@ def stored(**changes: Any) -> dict[str, Any]:
 
 
 def score(judge: CorrectnessJudge, answer: str, reference: str = REFERENCE) -> float:
-    found = judge.score(QUESTION, answer, reference)
-    assert isinstance(found, float)
-    return found
+    value = judge.score(QUESTION, answer, reference)
+    assert isinstance(value, float)
+    return value
 
 
 def test_a_score_by_hand() -> None:

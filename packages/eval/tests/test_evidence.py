@@ -50,17 +50,17 @@ def test_spans_grade_the_chunks_that_hold_half_of_them() -> None:
     # 0-64 and 100-162: the first span is inside, of the second 12 of 40 code points are
     spans = (Span(document="law", start=4, end=30, relevance=3), Span(document="law", start=150,
              end=190), Span(document="law", start=10, end=12))  # fmt: skip
-    found = EvidenceIndex(LAW).relevant(Case(question="Q?", evidence=spans))
-    assert found.chunks == {"law#0": 3}
-    assert found.documents == {"law": 3}
-    assert found.spans == spans
+    result = EvidenceIndex(LAW).relevant(Case(question="Q?", evidence=spans))
+    assert result.chunks == {"law#0": 3}
+    assert result.documents == {"law": 3}
+    assert result.spans == spans
 
 
 def test_contexts_name_their_chunks_and_these_their_documents() -> None:
     gold = Case(question="Q?", reference_context=f"Document 4: {NOTICE}")
-    found = EvidenceIndex(LAW).relevant(gold)
-    assert (found.chunks, found.documents) == ({"law#100": 1}, {"law": 1})
-    assert found.spans == Unresolved("the gold record names no spans")
+    result = EvidenceIndex(LAW).relevant(gold)
+    assert (result.chunks, result.documents) == ({"law#100": 1}, {"law": 1})
+    assert result.spans == Unresolved("the gold record names no spans")
 
 
 def test_what_is_not_known_says_why() -> None:
@@ -92,8 +92,8 @@ def test_what_lies_by_half_in_two_contexts_together_is_taken_out() -> None:
 def test_a_span_takes_out_what_it_touches_and_what_says_the_same_elsewhere() -> None:
     again = chunk("guide", 50, f"as the law says, {RULE}")
     touching = (Span(document="law", start=60, end=101),)
-    found = taken_out([*LAW, again], evidence=touching, reference_context=RULE)
-    assert found == {"law#0", "law#100", "guide#50"}
+    result = taken_out([*LAW, again], evidence=touching, reference_context=RULE)
+    assert result == {"law#0", "law#100", "guide#50"}
 
 
 @pytest.mark.parametrize(

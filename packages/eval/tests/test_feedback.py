@@ -54,7 +54,7 @@ def test_what_is_kept_comes_back_in_order_of_time(store: FeedbackStore) -> None:
     assert not store.keep(early)
     assert store.all() == [early, late]
     assert store.keep(early.model_copy(update={"vote": "down"}))
-    assert [one.vote for one in store.all()] == ["down", "up"]
+    assert [kept.vote for kept in store.all()] == ["down", "up"]
 
 
 def test_two_at_once(store: FeedbackStore) -> None:
@@ -63,11 +63,11 @@ def test_two_at_once(store: FeedbackStore) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert {one.answer_id for one in store.all()} == set("01234567")
+    assert {kept.answer_id for kept in store.all()} == set("01234567")
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("PRAGMA user_version = 2", "of version 2"),
         ("PRAGMA application_id = 1", "not a file of feedback"),
@@ -76,11 +76,11 @@ def test_two_at_once(store: FeedbackStore) -> None:
         ("DROP TABLE opinions", "no such table"),
     ],
 )
-def test_damage_is_said(store: FeedbackStore, statement: str, said: str) -> None:
+def test_damage_is_said(store: FeedbackStore, statement: str, message: str) -> None:
     store.keep(opinion())
     with closing(sqlite3.connect(store.file)) as database, database:
         database.execute(statement)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         store.all()
 
 

@@ -22,9 +22,9 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_thumbs_are_kept_and_exported(run: Run, in_json: Run, kept: Path, tmp_path: Path) -> None:
-    said = run("chat", stdin=f"/up\n{FIRST}\n/up  Just so. \n{SECOND}\n/down\n")
-    assert said.stdout.count("There is no answer yet.") == 1
-    assert f"Kept in {kept}: thumb up." in said.stdout.replace("\n", "")
+    output = run("chat", stdin=f"/up\n{FIRST}\n/up  Just so. \n{SECOND}\n/down\n")
+    assert output.stdout.count("There is no answer yet.") == 1
+    assert f"Kept in {kept}: thumb up." in output.stdout.replace("\n", "")
     assert not (kept.stat().st_mode | kept.parent.stat().st_mode) & 0o077
     up, down = in_json("feedback", "list")["feedback"]
     assert (up["vote"], up["comment"], up["question"]) == ("up", "Just so.", FIRST)
@@ -56,19 +56,21 @@ def test_a_changed_mind_replaces_in_a_resumed_thread_too(
     run(*chat, stdin=f"{FIRST}\n/up\n")
     assert "Kept in place of the one before" in run(*chat, stdin="/down No.\n").stdout
     listed = in_json("feedback", "list", "--file", tmp_path / "own" / "feedback.sqlite")
-    assert [(one["vote"], one["comment"]) for one in listed["feedback"]] == [("down", "No.")]
+    assert [(opinion["vote"], opinion["comment"]) for opinion in listed["feedback"]] == [
+        ("down", "No.")
+    ]
 
 
 def test_no_secret_is_kept_and_hostile_text_steers_no_terminal(
     run: Run, in_json: Run, server: FakeOpenAI, by_model: list[str], *, kept: Path
 ) -> None:
     server.play("generate", Reply(f"{ESCAPE}{ANSWER}"))
-    said = run("chat", *by_model, stdin=f"{FIRST}\n/up {ESCAPE}[bold]fine[/]\n")
+    output = run("chat", *by_model, stdin=f"{FIRST}\n/up {ESCAPE}[bold]fine[/]\n")
     shown = run("feedback", "list")
     lines = run("feedback", "export", "--as", "calibration")
     assert "[bold]fine[/]" in shown.stdout
     assert "openai:scripted" in shown.stdout
-    for result in (said, shown, lines):
+    for result in (output, shown, lines):
         assert not {"\x1b", "\u202e"} & set(result.stdout + result.stderr)
     assert KEY.encode() not in kept.read_bytes()
     assert server.base_url.encode() not in kept.read_bytes()
@@ -81,9 +83,9 @@ def test_a_damaged_file_ends_no_chat(run: Run, kept: Path) -> None:
     assert "There is no feedback in" in missing.stderr
     kept.parent.mkdir()
     kept.write_text("no database at all" * 200)
-    said = run("chat", stdin=f"{FIRST}\n/up\n/sources\n")
-    assert said.exit_code == 0
-    assert "Feedback cannot be kept in" in said.stderr
-    assert "Sources" in said.stdout
+    output = run("chat", stdin=f"{FIRST}\n/up\n/sources\n")
+    assert output.exit_code == 0
+    assert "Feedback cannot be kept in" in output.stderr
+    assert "Sources" in output.stdout
     assert run("feedback", "list").exit_code == 5
     assert kept.read_text().startswith("no database")

@@ -56,7 +56,7 @@ def by_role(request: Request) -> Reply:
         "attribute_claims": {"verdicts": [{"n": 1, "verdict": True}]},
         "context_precision": {"verdicts": [{"n": i + 1, "verdict": True} for i in range(claims)]},
         "questions_of_answer": {"questions": ["What is it?"] * 3},
-        "eval_rag_questions": {"questions": ["What does the text say?"]},
+        "ask_provision": {"questions": ["What does the text say?"]},
         "correctness": {"score": 4.0},
         "tenths": {"score": 0.7},
         "evaluate": {name: {"score": 0.5} for name in
@@ -86,7 +86,7 @@ def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Pat
     assert "<b>" not in shown.stdout
 
 
-def test_by_a_model_which_is_asked_once(
+def test_by_a_model(
     judge: Run, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, documents: Path
 ) -> None:
     monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
@@ -96,20 +96,17 @@ def test_by_a_model_which_is_asked_once(
              "--questions-each", "1")  # fmt: skip
     summary, (good, bad, penalty) = judge(*asked)
     roles = server.roles_asked()
-    assert roles.count("eval_rag_questions") == summary["known_questions"] == 4
+    assert roles.count("ask_provision") == summary["known_questions"] == 4
     assert {"fair_eval", "fair_eval_document", "chat_eval", "chat_eval_document"} <= {*roles}
     # the scripted judge prefers whatever stands first, which both orders even out
     assert good["scores"]["model_fair_eval"] == bad["scores"]["model_fair_eval"] == 5.5
     assert (good["scores"]["model_chat_eval"], bad["scores"]["model_chat_eval"]) == (9.0, 2.0)
     assert good["scores"]["model_correctness_criteria"] == 4.0
     assert unresolved(penalty, "model_faithfulness") == "no passage was retrieved"
-    again, _ = judge(*asked)
-    assert len(server.requests) == len(roles), "a rerun asks nobody"
-    assert again == summary
     assert summary["rubrics"] == "hardened"
     published, (first, second, _) = judge(*asked, "--rubrics", "published")
     assert published["rubrics"] == "published"
-    panels = [(one["scores"]["model_fair_eval"]) for one in (first, second)]
+    panels = [(record["scores"]["model_fair_eval"]) for record in (first, second)]
     assert panels == [9.0, 2.0], "one order alone, as the paper has it"
     assert first["scores"]["model_correctness_criteria"] == 4.0
     assert first["scores"]["model_groundedness_tenths"] == 0.7

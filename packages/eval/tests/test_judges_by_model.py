@@ -103,8 +103,8 @@ def verdicts(*values: bool) -> Reply:
 def test_claims_are_settled_before_any_passage_is_seen(
     server: FakeOpenAI, converse: Converse
 ) -> None:
-    said = ["The fee is $50.", " The fee is due in June."]
-    server.script(reply(claims=said), verdicts(True, False))
+    claims = ["The fee is $50.", " The fee is due in June."]
+    server.script(reply(claims=claims), verdicts(True, False))
     text = "It is $50, due in June."
     assert converse(borne_out, "What fee?", text, CONTEXTS) == [True, False]
     first, second = server.requests
@@ -157,8 +157,8 @@ def test_no_answer_grades_itself_or_speaks_to_its_judge(
 
 def test_both_orders_are_averaged_by_hand(server: FakeOpenAI, converse: Converse) -> None:
     server.script(evidence([9, 5], [8, 4], [7, 6]), evidence([6, 6], [5, 7], [7, 8]))
-    found = converse(fair_eval, "Which form?", ["Form A.", "Form B."])
-    assert found == [
+    scores = converse(fair_eval, "Which form?", ["Form A.", "Form B."])
+    assert scores == [
         pytest.approx((9 + 8 + 7 + 6 + 7 + 8) / 6),
         pytest.approx((5 + 4 + 6 + 6 + 5 + 7) / 6),
     ]
@@ -170,9 +170,9 @@ def test_both_orders_are_averaged_by_hand(server: FakeOpenAI, converse: Converse
 
 
 def speaker(request: Request) -> int:
-    found = re.search(r"You are number (\d)\.", request.system)
-    assert found is not None
-    return int(found[1])
+    match = re.search(r"You are number (\d)\.", request.system)
+    assert match is not None
+    return int(match[1])
 
 
 def test_agents_speak_in_turns_hear_every_remark_before_and_count_in_the_end(
@@ -189,7 +189,7 @@ def test_agents_speak_in_turns_hear_every_remark_before_and_count_in_the_end(
     assert heard == [list("12341234"[:before]) for before in range(8)]
     assert 'remark="4">\nThus spoke 4.\n' in server.requests[4].user
     assert '"scores"' not in server.requests[7].user
-    assert not any("document" in one.system + one.user for one in server.requests)
+    assert not any("document" in request.system + request.user for request in server.requests)
     server.requests.clear()
     converse(chat_eval, "Which form?", ["Form A."], "§ 4 Form B is to be used.")
     assert {request.role for request in server.requests} == {"chat_eval_document"}
@@ -217,7 +217,7 @@ def rehearse(server: FakeOpenAI) -> None:
 
 def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: Asker) -> None:
     rehearse(server)
-    found = model_metrics(asker, GIVEN)
+    scores = model_metrics(asker, GIVEN)
     wanted = {
         "model_faithfulness": 0.5,
         "model_answer_relevancy": pytest.approx((1 + 0 + 0.8) / 3),
@@ -232,9 +232,9 @@ def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: 
         "model_context_relevance": 0.75,
         "model_groundedness": 0.5,
     }
-    assert list(found.items()) == list(wanted.items())
+    assert list(scores.items()) == list(wanted.items())
     assert len(server.requests) == asker.spent["model_calls"] == 12
-    assert model_metrics(asker, GIVEN) == found
+    assert model_metrics(asker, GIVEN) == scores
     assert len(server.requests) == 12
 
 
@@ -262,9 +262,9 @@ def test_what_a_metric_lacks_leaves_it_unresolved_and_is_not_asked(
     server: FakeOpenAI, asker: Asker, changes: dict[str, Any], reason: str, missing: set[str]
 ) -> None:
     rehearse(server)
-    found = model_metrics(asker, replace(GIVEN, **changes))
-    assert {name for name, score in found.items() if score == Unresolved(reason)} == missing
-    assert {name for name, score in found.items() if isinstance(score, Unresolved)} == missing
+    scores = model_metrics(asker, replace(GIVEN, **changes))
+    assert {name for name, score in scores.items() if score == Unresolved(reason)} == missing
+    assert {name for name, score in scores.items() if isinstance(score, Unresolved)} == missing
 
 
 def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker) -> None:
@@ -272,8 +272,8 @@ def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker
     server.play("groundedness_tenths", reply(score=0.55))
     server.play("correctness_general", Reply("five!"))
     server.play("evaluate", Reply("All fine."))
-    found = model_metrics(asker, GIVEN)
-    failed = {name: score for name, score in found.items() if isinstance(score, Unresolved)}
+    scores = model_metrics(asker, GIVEN)
+    failed = {name: score for name, score in scores.items() if isinstance(score, Unresolved)}
     assert set(failed) == {
         "model_groundedness_tenths",
         "model_correctness_general",

@@ -72,25 +72,25 @@ def test_one_key_an_answer_gone_on_with_and_reported(
     assert run("label", str(judged), "--person", "bob", stdin="u\n4\n4\n").exit_code == 0
     for person in ("ann", "bob"):
         run("label", str(judged), "--person", person, "--ask", "supported", stdin="y\nn\n")
-    found = in_json("label", judged, "--report")
-    assert found["people"]["ann"] == {"correct": 1, "supported": 2}
-    assert found["supported"]["between"][0]["answers"] == 2
-    assert [row["judge"] for row in found["supported"]["judges"]] == ["groundedness", "passed"]
+    summary = in_json("label", judged, "--report")
+    assert summary["people"]["ann"] == {"correct": 1, "supported": 2}
+    assert summary["supported"]["between"][0]["answers"] == 2
+    assert [row["judge"] for row in summary["supported"]["judges"]] == ["groundedness", "passed"]
     shown = run("label", str(judged), "--report").stdout
     assert re.search(r"\| correctness >= 4 \| 2 \| .* \|", shown)
 
 
 def test_what_is_shown_steers_nothing_and_names_no_variant(run: Run, judged: Path) -> None:
     result = run("label", str(judged), "--person", "ann", stdin="q\n")
-    told = result.stdout + result.stderr
-    assert not UNSAFE & set(told)
+    output = result.stdout + result.stderr
+    assert not UNSAFE & set(output)
     for part in ("Q  ", "A  Rent of", "R  It is due.", "user: Before", "Where it is let, Rent"):
-        assert part in told
-    assert "secret" not in told.replace(str(judged), "")
+        assert part in output
+    assert "secret" not in output.replace(str(judged), "")
 
 
 def test_what_cannot_be_used_is_said(run: Run, in_json: Run, judged: Path, tmp_path: Path) -> None:
-    for words, said in (
+    for words, message in (
         ([str(tmp_path), "--person", "ann"], "There is no run in"),
         ([str(judged)], "Give --person NAME or --report"),
         ([str(judged), "--person", "ann", "--report"], "Give --person NAME or --report"),
@@ -99,7 +99,7 @@ def test_what_cannot_be_used_is_said(run: Run, in_json: Run, judged: Path, tmp_p
         ([str(judged), "--report"], "Nobody has labelled"),
     ):
         result = run("label", *words)
-        assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+        assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
     assert not (judged / "labels").exists()
     (judged / "labels").mkdir()
     (judged / "labels" / "ann.jsonl").write_text('{"correct": 7}\n', "utf-8")

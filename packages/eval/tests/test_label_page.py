@@ -37,8 +37,8 @@ def labelling(run: Path) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture
 def page(browser: Chrome, labelling: subprocess.Popen[str]) -> Page:
     assert labelling.stdout is not None
-    said = labelling.stdout.readline()
-    return Page(browser, said.partition("at ")[2].partition(" ")[0])
+    address = labelling.stdout.readline()
+    return Page(browser, address.partition("at ")[2].partition(" ")[0])
 
 
 def test_a_person_labels_by_keys_and_buttons(

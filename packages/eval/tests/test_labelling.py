@@ -16,8 +16,8 @@ from lexloop_eval.labels import Labelling, RunAnswers
 def labelling(tmp_path: Path) -> Iterator[Labelling]:
     records = [record(id=name, question=f"{name}?", answer=f"{name}.") for name in ("one", "two")]
     run = write_run(tmp_path / "run", records, run_info("fixed"))
-    with Labelling(RunAnswers(run), "ann", "correct", 9, 7) as found:
-        yield found
+    with Labelling(RunAnswers(run), "ann", "correct", 9, 7) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from run_records import record, run_info, write_run
 
 from lexloop.core.errors import DataError, InputError
@@ -33,8 +31,8 @@ def run(tmp_path: Path) -> Path:
     records = [answered(f"s{n}", "simple", 1.0 + n % 5) for n in range(20)]
     records += [answered(f"v{n}", "vague", 4.4) for n in range(10)]
     for n in range(20):
-        said = f"s{n} pays. [1]" if n % 2 else f"s{n} never pays. [1]"
-        records.append(answered(f"s{n}", "simple", 2.0, "other", answer=said))
+        text = f"s{n} pays. [1]" if n % 2 else f"s{n} never pays. [1]"
+        records.append(answered(f"s{n}", "simple", 2.0, "other", answer=text))
     records.append(answered("failed", "simple", 1.0, error="TooSlow: it took too long"))
     records.append(answered("none", "vague", 1.0, answer="Nothing.", abstained=True, citations=[]))
     return write_run(tmp_path / "run", records, run_info("fixed", "other"))
@@ -68,7 +66,7 @@ def test_an_answer_is_asked_once_and_no_failed_question(run: Path) -> None:
 def test_a_draw_has_each_kind_by_its_share_and_fewer_are_a_part_of_more(run: Path) -> None:
     answers = RunAnswers(run)
     few, more = (answers.drawn("supported", n, 7) for n in (8, 20))
-    kinds = Counter((one.key[0], one.question_type) for one in few)
+    kinds = Counter((answer.key[0], answer.question_type) for answer in few)
     assert kinds == {("fixed", "simple"): 4, ("fixed", "vague"): 2, ("other", "simple"): 2}
     assert names(more)[:8] == names(few)
     assert names(answers.drawn("supported", 8, 8)) != names(few)
@@ -108,29 +106,8 @@ def test_both_questions_are_kept_beside_each_other(run: Path) -> None:
     assert Counter(line["supported"] for line in kept) == {True: 20, False: 20, None: 1}
 
 
-@settings(max_examples=20)
-@given(st.integers(min_value=0))
-def test_wherever_the_file_is_cut_whole_labels_are_kept(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
-    run = write_run(
-        tmp_path_factory.mktemp("cut") / "run",
-        [answered(name, "simple", 3.0) for name in ("a", "b§", "c")],
-        run_info("fixed"),
-    )
-    walk(run, "ann", 5, 4, 3)
-    path = run / "labels" / "ann.jsonl"
-    data = path.read_bytes()
-    left = data[: cut % (len(data) + 1)]
-    path.write_bytes(left)
-    whole = left.count(b"\n")
-    assert len(RunAnswers(run).labels()["ann"]) == whole
-    walk(run, "ann", *[2] * (3 - whole))
-    assert len(RunAnswers(run).labels()["ann"]) == 3
-
-
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"id": "s99"}, "line 1, belongs to another run: this one has no such answer to 's99'"),
         ({"answer_sha256": "0" * 64}, "belongs to another run"),
@@ -141,14 +118,14 @@ def test_wherever_the_file_is_cut_whole_labels_are_kept(
     ],
 )
 def test_a_line_that_is_not_of_this_run_or_scale_is_named(
-    run: Path, changes: dict[str, Any], said: str
+    run: Path, changes: dict[str, Any], message: str
 ) -> None:
     walk(run, "ann", 5)
     path = run / "labels" / "ann.jsonl"
     line = {**json.loads(path.read_text("utf-8")), **changes}
     path.write_text(json.dumps(line) + "\n", "utf-8")
     for use in (lambda: RunAnswers(run).labels(), lambda: walk(run, "ann", 5)):
-        with pytest.raises(DataError, match=said):
+        with pytest.raises(DataError, match=message):
             use()
 
 
@@ -187,22 +164,22 @@ def test_a_report_by_hand(tmp_path: Path) -> None:
         run_info("fixed"),
     )
     people = {"ann": {"a": 5, "b": 1, "c": 3, "d": 4}, "bob": {"a": 5, "b": 2, "c": 3, "d": 5}}
-    for person, said in people.items():
+    for person, grades_given in people.items():
         with Labelling(RunAnswers(run), person, "correct", 9, 7) as labelling:
             while labelling.current is not None:
-                labelling.give(said[labelling.current.key[1]])
+                labelling.give(grades_given[labelling.current.key[1]])
         if person == "ann":
             alone = summarise(RunAnswers(run), RunAnswers(run).labels())
             assert alone["correct"]["between"] == []
             assert "Kappa is not given: it takes two people" in as_text(alone)
-    found = summarise(RunAnswers(run), RunAnswers(run).labels())
-    assert found["people"]["bob"] == {"correct": 4, "supported": 0}
-    (between,) = found["correct"]["between"]
+    summary = summarise(RunAnswers(run), RunAnswers(run).labels())
+    assert summary["people"]["bob"] == {"correct": 4, "supported": 0}
+    (between,) = summary["correct"]["between"]
     # two of four are equal; by chance one 5 meets two and one 3 one: 3 of 16
     assert (between["people"], between["answers"]) == (["ann", "bob"], 4)
     assert between["agreement"]["mean"] == 0.5
     assert between["kappa"]["mean"] == pytest.approx((0.5 - 3 / 16) / (1 - 3 / 16), abs=1e-6)
-    whole, good, *parts = found["correct"]["judges"]
+    whole, good, *parts = summary["correct"]["judges"]
     # grades 5, 1, 3, 4 are ann's four and two of bob's
     assert (whole["judge"], whole["answers"], whole["agreement"]["mean"]) == (
         "correctness",
@@ -211,8 +188,8 @@ def test_a_report_by_hand(tmp_path: Path) -> None:
     )
     assert (good["judge"], good["agreement"]["mean"]) == ("correctness >= 4", 0.75)
     assert [row["question_type"] for row in parts] == ["simple", "vague"] * 2
-    assert "supported" not in found
-    assert "| ann and bob | 4 | 0.500 [" in as_text(found)
+    assert "supported" not in summary
+    assert "| ann and bob | 4 | 0.500 [" in as_text(summary)
 
 
 def test_answers_of_another_system_are_labelled_where_they_were_judged(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_line_that_cannot_be_synced_is_no_answer(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"gold_sha256": "b"}, "gold_sha256 was 'a', now 'b'"),
         ({"settings": {"k": 3}}, "settings.k was None, now 3"),
@@ -65,10 +65,10 @@ def test_a_line_that_cannot_be_synced_is_no_answer(
         ({"judge": "m"}, "judge was None, now 'm'"),
     ],
 )
-def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with RunFolder(tmp_path, IDENTITY):
         pass
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         RunFolder(tmp_path, {**IDENTITY, **changes})
 
 
@@ -97,8 +97,8 @@ def test_of_two_records_the_later_counts_and_half_a_line_is_none(tmp_path: Path)
     folder = write_run(tmp_path / "run", twice, INFO)
     with (folder / "records.jsonl").open("a") as file:
         file.write('{"variant": "fixed", "id"')
-    _, [one] = read_run(folder)
-    assert one["answer"] == "Found."
+    _, [kept] = read_run(folder)
+    assert kept["answer"] == "Found."
 
 
 @pytest.mark.parametrize("missing", ["run.json", "records.jsonl"])
@@ -116,7 +116,7 @@ def spoilt(**fields: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "line 2.*malformed"),
         ("[1]", "line 2.*field the object"),
@@ -127,12 +127,12 @@ def spoilt(**fields: Any) -> str:
     ],
 )
 def test_a_malformed_record_is_named_by_line_and_field(
-    tmp_path: Path, text: str, said: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
     folder = write_run(tmp_path / "run", [record()], INFO)
     with (folder / "records.jsonl").open("a") as file:
         file.write(f"{text}\n")
-    with pytest.raises(DataError, match=f"(?s){said}"):
+    with pytest.raises(DataError, match=f"(?s){message}"):
         read_run(folder)
 
 
@@ -145,10 +145,10 @@ def test_a_run_of_another_version(tmp_path: Path, content: str) -> None:
 
 
 def test_a_record_keeps_what_a_person_needs_to_label_it() -> None:
-    said = [{"role": "user", "content": "What is a berth?"}]
+    turns = [{"role": "user", "content": "What is a berth?"}]
     case = Case.model_validate(
-        {"question": "Who pays?", "reference_answer": "The owner.", "conversation_history": said}
+        {"question": "Who pays?", "reference_answer": "The owner.", "conversation_history": turns}
     )
     kept = unanswered(case, "")
-    assert (kept["history"], kept["reference_answer"]) == (said, "The owner.")
+    assert (kept["history"], kept["reference_answer"]) == (turns, "The owner.")
     assert not {"history", "reference_answer"} & unanswered(Case(question="Why?"), "").keys()

@@ -105,7 +105,7 @@ def test_the_cap_is_ours_and_off_where_the_papers_rubrics_judge(
     server: FakeOpenAI, converse: Converse
 ) -> None:
     server.otherwise = heeding
-    graded = [converse(correctness, one, m) for one in (HARDENED, PUBLISHED) for m in METHODS]
+    graded = [converse(correctness, case, m) for case in (HARDENED, PUBLISHED) for m in METHODS]
     assert graded == [3.0, 3.0, 2.0, 3.0, 3.0, 3.0]
     roles = [request.role for request in server.requests]
     names = [f"correctness_{method}" for method in METHODS]
@@ -139,26 +139,14 @@ def test_fair_eval_as_published_is_one_judgement_in_one_order(
     assert converse(fair_eval, "Which?", answers, document, "published") == [1.0, 10.0]
     [request] = server.requests
     assert request.role == ("published/fair_eval_document" if document else "published/fair_eval")
-    server.script(evidence([9, 5], [8, 4], [7, 6]), evidence([6, 6], [5, 7], [7, 8]))
-    assert converse(fair_eval, "Which?", answers, document) == [7.5, pytest.approx(33 / 6)]
-    assert len(server.requests) == 3
     assert converse(fair_eval, "Which?", [], document, "published") == []
-
-
-def test_panels_refuse_scores_outside_of_their_scale(server: FakeOpenAI, asker: Asker) -> None:
-    server.otherwise = evidence([0, 11])
-    found = asker.settle(fair_eval(asker, "Which?", ["A.", "B."], None, "published"))
-    assert isinstance(found, Unresolved)
-    server.otherwise = reply(remark="So.", scores=[5])
-    found = asker.settle(chat_eval(asker, "Which?", ["A.", "B."], None, "published"))
-    assert isinstance(found, Unresolved)
 
 
 def test_chat_eval_as_published_names_no_roles(server: FakeOpenAI, converse: Converse) -> None:
     turns = [reply(remark="Hm.", scores=[score]) for score in (1, 1, 1, 1, 10, 9, 8, 5)]
     server.script(*turns)
     assert converse(chat_eval, "Which?", ["Form A."], "§ 4", "published") == [8.0]
-    assert {one.role for one in server.requests} == {"published/chat_eval_document"}
+    assert {request.role for request in server.requests} == {"published/chat_eval_document"}
     assert len(server.requests) == 2 * SPEAKERS
     assert not any("lawyer" in request.system for request in server.requests)
 
@@ -183,7 +171,7 @@ def test_rubrics_share_no_kept_reply(server: FakeOpenAI, asker: Asker, by_papers
     """Those without a printed prompt are the same under both, and asked once."""
     server.otherwise = all_in_form
     metrics = [model_metrics(asker, HARDENED), model_metrics(by_papers, PUBLISHED)]
-    assert [found["model_groundedness"] for found in metrics] == [0.75, 0.25]
+    assert [scores["model_groundedness"] for scores in metrics] == [0.75, 0.25]
     asked = [str(request.role) for request in server.requests]
     published = [role for role in asked if role.startswith("published/")]
     graded = {*(f"correctness_{method}" for method in METHODS), "evaluate"}
@@ -191,12 +179,5 @@ def test_rubrics_share_no_kept_reply(server: FakeOpenAI, asker: Asker, by_papers
     assert sorted(published) == sorted(f"published/{name}" for name in graded)
     assert graded <= {*asked}
     assert model_metrics(by_papers, PUBLISHED) == metrics[1]
-    again = [str(one.role) for one in server.requests[len(asked) :]]
+    again = [str(request.role) for request in server.requests[len(asked) :]]
     assert not graded & {role.removeprefix("published/") for role in again}
-
-
-def test_triad_with_a_field_missing_is_no_reply(server: FakeOpenAI, by_papers: Asker) -> None:
-    server.otherwise = reply(answer_relevance={"score": 1}, groundedness={"score": 1})
-    found = model_metrics(by_papers, PUBLISHED)["model_context_relevance"]
-    assert isinstance(found, Unresolved)
-    assert "context_relevance: Field required" in found.reason

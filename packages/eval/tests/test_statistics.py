@@ -26,20 +26,20 @@ NONE = Unresolved("the judge was silent")
 SCORES = st.lists(st.floats(-5, 5, allow_subnormal=False), min_size=1, max_size=30)
 
 
-def found(estimated: Estimate | Unresolved) -> Estimate:
+def estimate_of(estimated: Estimate | Unresolved) -> Estimate:
     assert isinstance(estimated, Estimate)
     return estimated
 
 
 def test_unresolved_scores_are_counted_and_left_out() -> None:
-    assert found(estimate([1.0, NONE, 1.0])) == Estimate(1.0, 1.0, 1.0, 2, 1)
+    assert estimate_of(estimate([1.0, NONE, 1.0])) == Estimate(1.0, 1.0, 1.0, 2, 1)
     assert estimate([NONE]) == NONE
     assert isinstance(estimate([]), Unresolved)
 
 
 @given(SCORES)
 def test_the_mean_lies_in_its_interval_and_is_the_same_again(scores: list[float]) -> None:
-    first = found(estimate(scores))
+    first = estimate_of(estimate(scores))
     assert min(scores) - 1e-9 <= first.low <= first.mean <= first.high <= max(scores) + 1e-9
     assert estimate(scores) == first
 
@@ -47,8 +47,8 @@ def test_the_mean_lies_in_its_interval_and_is_the_same_again(scores: list[float]
 def test_clusters_are_drawn_whole() -> None:
     rows = [0.0] * 10 + [1.0] * 10
     clusters = ["a"] * 10 + ["b"] * 10
-    whole = found(interval_of(mean, rows, clusters))
-    single = found(interval_of(mean, rows))
+    whole = estimate_of(interval_of(mean, rows, clusters))
+    single = estimate_of(interval_of(mean, rows))
     assert (whole.low, whole.high) == (0.0, 1.0)
     assert single.high - single.low < 0.5
 
@@ -87,7 +87,7 @@ def test_pairs_need_both_scores() -> None:
 
 
 def test_a_mean_over_clusters_counts_what_is_unresolved() -> None:
-    of_two = found(clustered_estimate([1.0, NONE, 0.0], [0, 1, 2]))
+    of_two = estimate_of(clustered_estimate([1.0, NONE, 0.0], [0, 1, 2]))
     assert (of_two.mean, of_two.n, of_two.unresolved) == (0.5, 2, 1)
     assert clustered_estimate([NONE], [0]) == NONE
     assert isinstance(clustered_estimate([], []), Unresolved)
@@ -133,14 +133,14 @@ def test_correlations_by_hand() -> None:
     pairs = [(1.0, 1.0), (2.0, 3.0), (3.0, 2.0), (4.0, 4.0)]
     # one of six pairs is discordant: (5 - 1) / 6; ranks differ by 1 twice: 1 - 6 * 2 / (4 * 15)
     for name, value in (("kendall", 4 / 6), ("spearman", 0.8), ("pearson", 0.8)):
-        made = found(correlations(pairs, range(4))[name])
+        made = estimate_of(correlations(pairs, range(4))[name])
         assert made.mean == pytest.approx(value)
         assert made.low <= made.mean <= made.high
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     random = np.random.default_rng(3)
-    samples = [found(estimate(list(random.normal(size=60)))) for _ in range(300)]
+    samples = [estimate_of(estimate(list(random.normal(size=60)))) for _ in range(300)]
     covered = sum(sample.low <= 0.0 <= sample.high for sample in samples)
     assert 0.90 <= covered / 300 <= 0.98
 

@@ -20,8 +20,8 @@ from lexloop_train.classifier import (
 )
 from lexloop_train.classifier_report import (
     baselines,
-    macro,
     save,
+    table_row,
     train_and_measure,
 )
 
@@ -72,7 +72,7 @@ def test_training_writes_measures_and_repeats(folder: Path, tmp_path: Path) -> N
         assert len([line for line in lines if line.startswith(f"| {name} |")]) == 4
     assert "| lexloop | 3 | clean | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 - 1.000 |" in table
     card = json.loads((first / "card.json").read_text("utf-8"))
-    assert [one["file"] for one in card["data"]] == ["train.csv", "validation.csv"]
+    assert [entry["file"] for entry in card["data"]] == ["train.csv", "validation.csv"]
     best = [row for row in card["figures"] if row["name"] == "lexloop" and row["text"] == "clean"]
     assert [(row["classes"], row["f1"]) for row in best] == [(3, 1.0), (2, 1.0)]
 
@@ -170,27 +170,8 @@ def test_folds_keep_groups_whole_and_cover_every_row() -> None:
     assert all(len(owned) == 2 for owned in owners)
 
 
-def test_macro_scores_worked_by_hand() -> None:
-    labels, predicted = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 0])
-    # Precision 1/2, 2/3, 0; recall 1/2, 1, 0; F1 1/2, 4/5, 0.
-    assert macro(labels, predicted, 3) == pytest.approx((7 / 18, 1 / 2, 13 / 30))
-    # The class that does not occur is left out.
-    assert macro(np.array([0, 1]), np.array([0, 1]), 3) == (1.0, 1.0, 1.0)
-    empty = np.array([], dtype=np.int64)
-    assert macro(empty, empty, 2) == (0.0, 0.0, 0.0)
-
-
-def test_macro_scores_agree_with_scikit_learn() -> None:
-    from sklearn.metrics import precision_recall_fscore_support
-
-    rng = np.random.default_rng(3)
-    labels, predicted = rng.integers(0, 3, 50), rng.integers(0, 3, 50)
-    expected = precision_recall_fscore_support(labels, predicted, average="macro")[:3]
-    assert macro(labels, predicted, 3) == pytest.approx(expected)
-
-
 def test_baselines_learn_what_is_plain(folder: Path) -> None:
     rows = read(folder / "train.csv")
     for name, predict in baselines(rows, ("noisy", "clean"), 0).items():
-        f1 = macro(rows.labels, predict(rows.noisy, 3), 3)[2]
+        f1 = table_row((name, 3, "noisy"), rows.labels, predict(rows.noisy, 3)).f1
         assert f1 < 0.6 if name == "random labels" else f1 > 0.95

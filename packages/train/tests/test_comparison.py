@@ -53,12 +53,12 @@ class Letters:
 
 def pairs_of(path: Path, *rows: tuple[str, str]) -> SearchSet:
     write_pairs(path, [TrainingPair(question, text, "", "one") for question, text in rows])
-    [found] = read_sets([path], None, SETTINGS)
-    return found
+    [search_set] = read_sets([path], None, SETTINGS)
+    return search_set
 
 
 def test_places_by_hand(tmp_path: Path) -> None:
-    of = pairs_of(
+    search_set = pairs_of(
         tmp_path / "pairs.jsonl",
         ("aa", "aab"),  # aac is as near: it is no better than second
         ("b", "aac"),  # only aab has a b; the others are all as far
@@ -66,10 +66,10 @@ def test_places_by_hand(tmp_path: Path) -> None:
         ("d", "aac"),  # either is right
         ("z", "aaaaa zzzzz"),  # two windows, of which the better counts
     )
-    assert (len(of.texts), of.questions) == (4, ["aa", "b", "d", "z"])
-    assert of.right == [frozenset({0}), frozenset({1}), frozenset({1, 2}), frozenset({3})]
+    assert (len(search_set.texts), search_set.questions) == (4, ["aa", "b", "d", "z"])
+    assert search_set.right == [frozenset({0}), frozenset({1}), frozenset({1, 2}), frozenset({3})]
     # a: the window aaaaa is nearest
-    assert places_of(Letters(), of, SETTINGS, SILENT) == {"cosine": [2, 3, 0, 0]}
+    assert places_of(Letters(), search_set, SETTINGS, SILENT) == {"cosine": [2, 3, 0, 0]}
 
 
 def test_figures_by_hand() -> None:
@@ -127,9 +127,9 @@ def gold(path: Path, *cases: dict[str, object]) -> Path:
     return path
 
 
-def asked(question: str, said: str) -> dict[str, object]:
-    start = LAW.index(said)
-    span = {"document": "law.txt", "start": start, "end": start + len(said)}
+def asked(question: str, quote: str) -> dict[str, object]:
+    start = LAW.index(quote)
+    span = {"document": "law.txt", "start": start, "end": start + len(quote)}
     return {"question": question, "evidence": [span]}
 
 
@@ -141,11 +141,11 @@ def test_gold_questions_search_the_chunks_beside_them(law: Path) -> None:
         {"question": "Who keeps the dog?", "question_type": "out of scope"},
         {"question": "And the cat?"},
     )
-    [of] = read_sets([law / "gold.jsonl"], None, SETTINGS)
-    assert (of.name, len(of.questions), of.left_out) == ("gold", 2, 1)
-    assert ["seal" in of.texts[place]["text"] for place in of.right[0]] == [True]
-    found = places_of(load_minilm(), of, SETTINGS, SILENT)
-    assert found == {"cosine": [0, 0], "late": [0, 0]}
+    [search_set] = read_sets([law / "gold.jsonl"], None, SETTINGS)
+    assert (search_set.name, len(search_set.questions), search_set.left_out) == ("gold", 2, 1)
+    assert ["seal" in search_set.texts[place]["text"] for place in search_set.right[0]] == [True]
+    places = places_of(load_minilm(), search_set, SETTINGS, SILENT)
+    assert places == {"cosine": [0, 0], "late": [0, 0]}
 
 
 def test_documents_elsewhere_and_names_that_tell_sets_apart(law: Path, tmp_path: Path) -> None:
@@ -155,7 +155,10 @@ def test_documents_elsewhere_and_names_that_tell_sets_apart(law: Path, tmp_path:
         folder.mkdir()
         gold(folder / "gold.jsonl", case)
     paths = [first / "gold.jsonl", other / "gold.jsonl"]
-    assert [of.name for of in read_sets(paths, law, SETTINGS)] == ["a/gold", "b/gold"]
+    assert [search_set.name for search_set in read_sets(paths, law, SETTINGS)] == [
+        "a/gold",
+        "b/gold",
+    ]
     with pytest.raises(InputError, match="given twice"):
         read_sets([paths[0], paths[0]], law, SETTINGS)
 

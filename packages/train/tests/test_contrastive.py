@@ -62,16 +62,18 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def learn(small: Path) -> Learn:
-    def learn(state: Path, recipe: EmbedderRecipe, said: list[str] | None = None) -> dict[str, Any]:
-        hear = (said if said is not None else []).append
+    def learn(
+        state: Path, recipe: EmbedderRecipe, lines: list[str] | None = None
+    ) -> dict[str, Any]:
+        hear = (lines if lines is not None else []).append
         return trained(small, state, recipe, say=hear)
 
     return learn
 
 
-def assert_same(one: dict[str, Any], other: dict[str, Any], tolerance: float = 0.0) -> None:
-    assert one.keys() == other.keys()
-    for name, tensor in one.items():
+def assert_same(first: dict[str, Any], other: dict[str, Any], tolerance: float = 0.0) -> None:
+    assert first.keys() == other.keys()
+    for name, tensor in first.items():
         torch.testing.assert_close(other[name], tensor, rtol=0, atol=tolerance, msg=name)
 
 
@@ -90,9 +92,9 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path, learn: Learn, s
     half = state / "checkpoint-2"
     half.mkdir()  # as a kill leaves it that strikes while it is written
     (half / "model.safetensors").write_bytes(b"half")
-    said: list[str] = []
-    learn(state, quick(), said)
-    assert said == ["goes on from step 1", *whole[1:]]
+    lines: list[str] = []
+    learn(state, quick(), lines)
+    assert lines == ["goes on from step 1", *whole[1:]]
     last = [folder / "checkpoint-3" / "model.safetensors" for folder in (state, tmp_path / "whole")]
     assert last[0].read_bytes() == last[1].read_bytes()
     assert not [*state.rglob("training_args.bin")]
@@ -100,7 +102,7 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path, learn: Learn, s
 
 def test_cached_gradients_make_the_same_step(tmp_path: Path, learn: Learn) -> None:
     plain = learn(tmp_path / "plain", quick(steps=2, batch=4))
-    cached = learn(tmp_path / "cached", quick("cached_mnrl", steps=2, batch=4))
+    cached = learn(tmp_path / "cached", quick("cached-mnrl", steps=2, batch=4))
     assert_same(plain, cached, 1e-5)
 
 
@@ -109,11 +111,11 @@ def test_what_was_mined_counts_among_the_texts(tmp_path: Path, small: Path) -> N
     mined = [replace(pair, negatives=(f"{pair.text} No more.",)) for pair in PAIRS]
     losses = []
     for pairs in (PAIRS, mined, [*mined[:2], *PAIRS[2:]]):
-        said: list[str] = []
+        lines: list[str] = []
         state = tmp_path / f"{len(losses)}"
         recipe = quick(steps=4, batch=1)
-        trained(small, state, recipe, say=said.append, pairs=pairs)
-        losses.append([float(re.findall(r"loss (\d.\d+)", line)[0]) > 0 for line in said])
+        trained(small, state, recipe, say=lines.append, pairs=pairs)
+        losses.append([float(re.findall(r"loss (\d.\d+)", line)[0]) > 0 for line in lines])
     assert losses[0] == [False] * 4
     assert losses[1] == [True] * 4
     assert sorted(losses[2]) == [False, False, True, True]
@@ -122,7 +124,7 @@ def test_what_was_mined_counts_among_the_texts(tmp_path: Path, small: Path) -> N
 def test_titles_and_bodies_of_what_was_clicked_are_told_apart_by_themselves() -> None:
     sources = [*CLICKED, "", CLICKED[0]]
     rows = _columns([replace(pair, source=s) for pair, s in zip(PAIRS, sources, strict=True)])
-    assert {kind: len(found) for kind, found in rows.items()} == {
+    assert {kind: len(members) for kind, members in rows.items()} == {
         CLICKED[0]: 2,
         CLICKED[1]: 1,
         "rows": 1,
@@ -130,20 +132,20 @@ def test_titles_and_bodies_of_what_was_clicked_are_told_apart_by_themselves() ->
 
 
 def test_it_stops_where_it_is_found_no_better(tmp_path: Path, learn: Learn) -> None:
-    said: list[str] = []
-    weights = learn(tmp_path, quick(steps=9, patience=1), said)
-    assert said[-1] == "stops: no better for 1 times"
-    assert len(said) == 3  # of step 1, which is best as everything is found already, and of 2
+    lines: list[str] = []
+    weights = learn(tmp_path, quick(steps=9, patience=1), lines)
+    assert lines[-1] == "stops: no better for 1 times"
+    assert len(lines) == 3  # of step 1, which is best as everything is found already, and of 2
     assert_same(load_file(tmp_path / "checkpoint-1" / "model.safetensors"), weights)
 
 
 def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path, learn: Learn) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     with pytest.raises(
         TrainingError, match=r"is (nan|inf|not a number) at step [23].*The last good"
     ):
-        learn(tmp_path, quick(steps=9, rate=1e38), said)
-    assert len(said) < 3
+        learn(tmp_path, quick(steps=9, rate=1e38), lines)
+    assert len(lines) < 3
     check_sums(Path(last_good(tmp_path) or "none"))
 
 

@@ -13,14 +13,14 @@ from lexloop.store.view import Collection
 from lexloop_eval.case import OUT_OF_SCOPE, Case, Said, Span
 from lexloop_eval.evidence import EvidenceIndex
 from lexloop_eval.graph_runs import retriever
-from lexloop_train.classifier import LabelledQuestions, train
+from lexloop_train.classifier import LabelledQuestions, ours, train
+from lexloop_train.classifier_report import held_out
 from lexloop_train.depth import (
     TEXT,
     classes_of,
     depth,
     labelled,
     measured,
-    out_of_fold,
     pieces,
 )
 
@@ -33,7 +33,7 @@ def gold(question: str, **more: object) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("found", "needed", "expected"),
+    ("ranked", "needed", "expected"),
     [
         ("abc", [{"a"}], 1),
         ("abc", [{"a"}, {"c", "b"}], 2),  # the first that holds a piece is enough
@@ -43,16 +43,16 @@ def gold(question: str, **more: object) -> Case:
         ("", [{"a"}], 1),
     ],
 )
-def test_depths_by_hand(found: str, needed: list[set[str]], expected: int) -> None:
-    assert depth(list(found), needed) == expected
+def test_depths_by_hand(ranked: str, needed: list[set[str]], expected: int) -> None:
+    assert depth(list(ranked), needed) == expected
 
 
 @given(
     st.lists(st.sampled_from("abcdef"), unique=True), st.lists(st.sets(st.sampled_from("abcdef")))
 )
-def test_no_piece_found_later_is_missed(found: list[str], needed: list[set[str]]) -> None:
-    place = depth(found, needed)
-    assert all(piece & set(found[:place]) for piece in needed if piece & set(found))
+def test_no_piece_found_later_is_missed(ranked: list[str], needed: list[set[str]]) -> None:
+    place = depth(ranked, needed)
+    assert all(piece & set(ranked[:place]) for piece in needed if piece & set(ranked))
 
 
 def test_classes_are_those_whose_k_is_enough() -> None:
@@ -110,10 +110,10 @@ def rows() -> LabelledQuestions:
 
 
 def test_what_is_plain_is_learnt() -> None:
-    found = train(rows(), TEXT, 0)
-    assert int(np.argmax(found.probabilities("List each rule on tulips!", 3))) == 1
-    told, usual = measured(rows(), 0)
-    assert (told.accuracy, told.f1) == (1.0, 1.0)
+    classifier = train(rows(), TEXT, 0)
+    assert int(np.argmax(classifier.probabilities("List each rule on tulips!", 3))) == 1
+    learnt, usual = measured(rows(), 0)
+    assert (learnt.accuracy, learnt.f1) == (1.0, 1.0)
     # 8 of 24 are right; F1 of the one class that is ever said is 2 x 8 / (8 + 24)
     assert (usual.accuracy, usual.f1) == pytest.approx((1 / 3, 1 / 6))
 
@@ -122,7 +122,7 @@ def test_no_row_is_judged_by_what_saw_its_group() -> None:
     # each opening is one group: nothing that is seen tells of the class that is left out
     groups = np.array([0, 1, 2] * len(TOPICS))
     with pytest.raises(CorpusError, match="rows of the labels"):
-        out_of_fold(rows(), 0, groups)
+        held_out(rows(), lambda kept: ours(train(kept, TEXT, 0)), [(3, "clean")], 0, groups)
 
 
 def test_as_many_passages_as_asked_for_come_best_first(index: Collection) -> None:

@@ -59,20 +59,20 @@ def test_the_file_gives_the_vectors_of_the_weights(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float], list[str]]:
     """A folder, its figures and what was told meanwhile."""
-    told: list[str] = []
+    lines: list[str] = []
     out = tmp_path_factory.mktemp("trained") / "out"
-    return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, told=told.append), told
+    return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, say=lines.append), lines
 
 
 def test_a_trained_folder_is_an_embedder(
     trained: tuple[Path, dict[str, float], list[str]],
 ) -> None:
-    out, figures, told = trained
+    out, figures, lines = trained
     card = read_card(out)
     assert card.figures == figures
     assert (card.model, card.licence, card.seed) == ("tiny", "CC0", 0)
     assert {"before: cosine, all hit@1", "after: late, document nDCG@15"} <= figures.keys()
-    assert told[-1].startswith("step 3 of 3")
+    assert lines[-1].startswith("step 3 of 3")
     assert {path.name for path in out.iterdir()} == {*card.sha256, "card.json", "figures.svg"}
     model = load_embedder(f"trained:{out}", Connection())
     assert model.name.startswith("tiny@")
@@ -86,7 +86,7 @@ def test_what_was_trained_can_be_trained_further(
     before, after = trained[0], tmp_path / "after"
     nothing_new = replace(RECIPE, steps=1, share=1e-9)
     origin = replace(ORIGIN, base=before, model="further")
-    figures = train_embedder(PAIRS, PAIRS, after, nothing_new, origin, told=lambda _: None)
+    figures = train_embedder(PAIRS, PAIRS, after, nothing_new, origin, say=lambda _: None)
     assert read_card(after).base.startswith("tiny@")
     assert figures["before: late, all MRR@3"] == figures["after: late, all MRR@3"]
     first, second = (load_embedder(f"trained:{one}", Connection()) for one in (before, after))
@@ -111,10 +111,10 @@ def test_a_base_of_another_depth(tmp_path: Path) -> None:
     save_file(kept, base / "model.safetensors")
     folders = base, tmp_path / "first", tmp_path / "second"
     nothing_new = replace(RECIPE, steps=1, share=1e-9)
-    for before, after, said in zip(folders, folders[1:], ("two-layers@", "tiny@"), strict=False):
+    for before, after, start in zip(folders, folders[1:], ("two-layers@", "tiny@"), strict=False):
         origin = replace(ORIGIN, base=before)
-        train_embedder(PAIRS, PAIRS, after, nothing_new, origin, told=lambda _: None)
-        assert read_card(after).base.startswith(said)
+        train_embedder(PAIRS, PAIRS, after, nothing_new, origin, say=lambda _: None)
+        assert read_card(after).base.startswith(start)
     expected = Trainee(base, RECIPE).vectors(["the seal"])[0][0]
     for folder in folders[1:]:
         made = load_embedder(f"trained:{folder}", Connection()).embed(["the seal"])[0]
@@ -126,7 +126,7 @@ def test_a_base_that_is_no_export_is_refused(tmp_path: Path, held: bytes) -> Non
     (tmp_path / "model.onnx").write_bytes(held)
     with pytest.raises(InputError, match="no weights that can be trained further"):
         train_embedder(
-            PAIRS, PAIRS, tmp_path / "out", RECIPE, replace(ORIGIN, base=tmp_path), told=print
+            PAIRS, PAIRS, tmp_path / "out", RECIPE, replace(ORIGIN, base=tmp_path), say=print
         )
 
 
@@ -138,14 +138,14 @@ def test_killed_it_goes_on_to_the_same_folder(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=kill)
+        train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=kill)
     assert not (tmp_path / "card.json").exists()
     with pytest.raises(KeyboardInterrupt):  # of other pairs: it begins anew and leaves this one
-        train_embedder(PAIRS[::-1], PAIRS, tmp_path, RECIPE, ORIGIN, told=kill)
-    told: list[str] = []
-    train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=told.append)
+        train_embedder(PAIRS[::-1], PAIRS, tmp_path, RECIPE, ORIGIN, say=kill)
+    lines: list[str] = []
+    train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=lines.append)
     whole, figures, before = trained
-    assert told == ["goes on from step 1", *before[1:]]
+    assert lines == ["goes on from step 1", *before[1:]]
     assert read_card(tmp_path).figures == figures
     assert (tmp_path / "model.onnx").read_bytes() == (whole / "model.onnx").read_bytes()
     assert not [*tmp_path.glob(".training-*")]
@@ -153,7 +153,7 @@ def test_killed_it_goes_on_to_the_same_folder(
 
 def test_sentence_vectors_alone_make_such_a_folder_too(tmp_path: Path) -> None:
     recipe = EmbedderRecipe(loss="mnrl", steps=2, batch=2, share=1.0)
-    train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, told=lambda _: None)
+    train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, say=lambda _: None)
     model = load_embedder(f"trained:{tmp_path}", Connection())
     cosine = float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0])
     assert 0.9 < cosine < 0.99999
@@ -162,16 +162,16 @@ def test_sentence_vectors_alone_make_such_a_folder_too(tmp_path: Path) -> None:
 def test_two_trainings_do_not_write_to_one_folder(tmp_path: Path) -> None:
     def begin_again(_: str) -> None:
         with pytest.raises(InputError, match="Another training writes to"):
-            train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=print)
+            train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=print)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=begin_again)
+        train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=begin_again)
 
 
 def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match="cannot be written"):
-        train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, told=lambda _: None)
+        train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, say=lambda _: None)
     assert out.read_text(encoding="utf-8") == "mine"

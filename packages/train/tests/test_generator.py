@@ -96,7 +96,7 @@ def test_the_adapters_learn_and_the_merged_model_has_both(
     assert (choice["kind"], choice["questions"]) == ("multiple choice", 2)
     assert {choice[stage]["accuracy"]["mean"] for stage in making.STAGES} == {0.5}
     assert card["figures"]["classes.jsonl"]["kind"] == "classification"
-    assert all(told["kept_loss"] < 0.5 for told in card["adapters"].values())
+    assert all(adapter["kept_loss"] < 0.5 for adapter in card["adapters"].values())
 
 
 def test_the_card_says_what_it_was_made_of(made: tuple[Path, dict[str, Any]], data: Path) -> None:
@@ -160,9 +160,9 @@ def test_the_graph_answers_with_it(made: tuple[Path, dict[str, Any]], tmp_path: 
 
 def test_the_same_command_again_does_nothing(made: tuple[Path, dict[str, Any]], data: Path) -> None:
     out, card = made
-    said: list[str] = []
-    assert make_generator(planned(data, out), said.append) == card
-    assert said == []
+    lines: list[str] = []
+    assert make_generator(planned(data, out), lines.append) == card
+    assert lines == []
     with pytest.raises(InputError, match="is not what this command makes"):
         make_generator(planned(data, out, domain_weight=0.7), quiet)
 
@@ -216,7 +216,7 @@ def test_sigkill_and_the_same_command_goes_on(
     assert "domain: step" not in result.stderr
     assert "instructions: step 2" not in result.stderr
     assert "instructions: step 3 of 6" in result.stderr
-    assert re.search(r"exact_match +│ 0\.000 +│ 0\.500 +│ 0\.500 +│ 0\.500", result.stdout)
+    assert re.search(r"\| exact_match \| 0\.000 \| 0\.500 \| 0\.500 \| 0\.500 \|", result.stdout)
     card = json.loads((tmp_path / "out" / "card.json").read_text())
     assert card["figures"] == made[1]["figures"]
     merged = tmp_path / "out" / "model.safetensors"
@@ -226,9 +226,9 @@ def test_sigkill_and_the_same_command_goes_on(
 def test_training_stops_early(data: Path, tmp_path: Path) -> None:
     recipe = replace(RECIPE, rate=0.5, patience=1, epochs=20)
     card = make_generator(planned(data, tmp_path / "out", recipe=recipe, tests=()), quiet)
-    told = card["adapters"]["domain"]
-    assert told["stopped_early"]
-    assert told["kept_step"] < told["steps"] < 60
+    adapter = card["adapters"]["domain"]
+    assert adapter["stopped_early"]
+    assert adapter["kept_step"] < adapter["steps"] < 60
     assert card["figures"] == {}
 
 
@@ -241,19 +241,19 @@ def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
     rows: list[int] = []
 
     def refuse(self: Any, *args: Any, **options: Any) -> Any:
-        found = forward(self, *args, **options)
-        rows.append(len(found.last_hidden_state))
+        output = forward(self, *args, **options)
+        rows.append(len(output.last_hidden_state))
         if rows[-1] > 2 and len(rows) > 8:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        return found
+        return output
 
     monkeypatch.setattr(LlamaModel, "forward", refuse)
     plan = planned(data, tmp_path / "out", tests=())
     with pytest.raises(TrainingError, match=r"Tried to allocate 2\.00 GiB.* lower --at-once"):
         make_generator(plan, quiet)
-    said: list[str] = []
-    card = make_generator(replace(plan, recipe=replace(RECIPE, at_once=3)), said.append)
-    first = next(int(found[1]) for line in said if (found := re.search(r": step (\d)", line)))
+    lines: list[str] = []
+    card = make_generator(replace(plan, recipe=replace(RECIPE, at_once=3)), lines.append)
+    first = next(int(match[1]) for line in lines if (match := re.search(r": step (\d)", line)))
     assert first > 2
     assert card["adapters"]["domain"]["steps"] == STEPS
     assert max(rows[9:]) == 2  # the most that 4 can be divided into, of at most 3
@@ -286,7 +286,7 @@ def test_an_adapter_that_was_changed(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         (rows_for("ship", 9), r"has 9 rows to train on.*at least 10"),
         (rows_for("boat", 1) * 12, r"has 1 rows to train on besides 11"),
@@ -295,10 +295,10 @@ def test_an_adapter_that_was_changed(data: Path, tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_cannot_be_trained_on(
-    data: Path, tmp_path: Path, rows: list[dict[str, Any]], said: str
+    data: Path, tmp_path: Path, rows: list[dict[str, Any]], message: str
 ) -> None:
     file = write_rows(tmp_path / "rows.jsonl", rows)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         make_generator(planned(data, tmp_path / "out", domain=file), quiet)
     assert not list(tmp_path.glob("out*"))
 

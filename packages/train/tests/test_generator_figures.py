@@ -42,22 +42,22 @@ def of_passages(answer: str = PASSAGES[0]) -> dict[str, Any]:
 
 
 def test_of_three_sentences_one_is_cited_rightly_and_one_invented() -> None:
-    said = (
+    answer = (
         "The harbour master keeps the register [1]. Each boat is kept there for five years [1]. "
         "Whales pay forty euros on Sundays [2]."
     )
-    found = figures([of_passages(), of_passages(ABSTENTION)], said, ABSTENTION)
+    shares = figures([of_passages(), of_passages(ABSTENTION)], answer, ABSTENTION)
     # the second sentence names the passage that does not say it; the third is nowhere
-    assert found["cited"] == pytest.approx(1 / 3, abs=1e-4)
-    assert found["invented"] == pytest.approx(1 / 3, abs=1e-4)
-    assert found["abstained"] == 0.5
-    assert found["exact_match"] == 0.5
+    assert shares["cited"] == pytest.approx(1 / 3, abs=1e-4)
+    assert shares["invented"] == pytest.approx(1 / 3, abs=1e-4)
+    assert shares["abstained"] == 0.5
+    assert shares["exact_match"] == 0.5
 
 
 @pytest.mark.parametrize("reply", ["", ABSTENTION])
 def test_answers_that_state_nothing_have_no_shares(reply: str) -> None:
-    found = figures([of_passages()], reply)
-    assert (found["cited"], found["invented"]) == (None, None)
+    shares = figures([of_passages()], reply)
+    assert (shares["cited"], shares["invented"]) == (None, None)
 
 
 def test_a_marker_of_no_passage_cites_nothing() -> None:
@@ -66,12 +66,12 @@ def test_a_marker_of_no_passage_cites_nothing() -> None:
 
 def test_a_question_written_out_is_read_from_its_form() -> None:
     row = {"question": "And it?", "history": [], "answer": "Who keeps the register?"}
-    found = figures(
+    shares = figures(
         [row, row, row],
         '{"standalone": "Who keeps the register?", "queries": [], "keywords": []}',
         "Who keeps the register?",
         '{"standalone": 3}',
     )
-    assert found["in_form"] == pytest.approx(1 / 3, abs=1e-4)
-    assert found["exact_match"] == pytest.approx(1 / 3, abs=1e-4)
-    assert "cited" not in found
+    assert shares["in_form"] == pytest.approx(1 / 3, abs=1e-4)
+    assert shares["exact_match"] == pytest.approx(1 / 3, abs=1e-4)
+    assert "cited" not in shares

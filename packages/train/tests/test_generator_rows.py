@@ -48,7 +48,7 @@ def test_context_tells_rows_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ([{"question": "Q", "choices": ["a", "b"], "answer": "c"}], "not among its choices"),
         ([{"question": "Q", "choices": ["a", "b"], "answer": 2}], "not among its choices"),
@@ -62,9 +62,9 @@ def test_context_tells_rows_apart() -> None:
     ],
 )
 def test_rows_that_cannot_be_measured_on(
-    tmp_path: Path, rows: list[dict[str, Any]], said: str
+    tmp_path: Path, rows: list[dict[str, Any]], message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_test(write_rows(tmp_path / "test.jsonl", rows))
 
 
@@ -99,14 +99,14 @@ def test_a_row_with_a_history_learns_the_form_that_rewrite_asks_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"passages": ["A."], "context": "B."}, "two of: context or system, passages, history"),
         ({"passages": ["A."], "choices": ["a", "b"], "answer": "a"}, "answered in words"),
         ({"history": [], "label": "yes", "answer": ""}, "answered in words"),
     ],
 )
-def test_rows_of_two_forms(tmp_path: Path, more: dict[str, Any], said: str) -> None:
+def test_rows_of_two_forms(tmp_path: Path, more: dict[str, Any], message: str) -> None:
     rows = [{**ASKED, "answer": "a", **more}]
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_test(write_rows(tmp_path / "test.jsonl", rows))

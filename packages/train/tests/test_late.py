@@ -31,11 +31,11 @@ def test_an_epoch_has_no_pair_twice_and_its_runs_are_of_one_document(owners: lis
     pairs = [pair(number, f"act {owner}") for number, owner in enumerate(owners)]
     runs = sum(owners.count(owner) // 2 for owner in set(owners))
     loose = sum(owners.count(owner) % 2 for owner in set(owners)) // 2
-    found = [*islice(batches(pairs, SMALL), (runs + loose) // 2)]
-    taken = [one.question for batch in found for one in batch]
+    drawn = [*islice(batches(pairs, SMALL), (runs + loose) // 2)]
+    taken = [member.question for batch in drawn for member in batch]
     assert len(taken) == len(set(taken)) == 4 * ((runs + loose) // 2)
-    whole = sum(batch[i].document == batch[i + 1].document for batch in found for i in (0, 2))
-    assert whole >= len(found) * 2 - loose
+    whole = sum(batch[i].document == batch[i + 1].document for batch in drawn for i in (0, 2))
+    assert whole >= len(drawn) * 2 - loose
 
 
 def test_batches_are_the_same_for_the_same_seed_alone() -> None:
@@ -47,8 +47,8 @@ def test_batches_are_the_same_for_the_same_seed_alone() -> None:
 
 def test_a_batch_smaller_than_a_run_is_kept_to() -> None:
     pairs = [pair(number, "act") for number in range(9)]
-    found = islice(batches(pairs, EmbedderRecipe(batch=3, run=10)), 3)
-    assert [len(batch) for batch in found] == [3, 3, 3]
+    drawn = islice(batches(pairs, EmbedderRecipe(batch=3, run=10)), 3)
+    assert [len(batch) for batch in drawn] == [3, 3, 3]
 
 
 def test_too_few_pairs_for_a_batch() -> None:

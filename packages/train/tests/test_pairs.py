@@ -63,7 +63,7 @@ def test_pairs_survive_their_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (f'{LINE}\n\n{{"question": "What?", "text": "That."}}', "line 3, field document"),
         (f'{LINE}\n{{"question": " ", "text": "t", "document": "a"}}', "line 2, field question"),
@@ -71,10 +71,10 @@ def test_pairs_survive_their_file(tmp_path: Path) -> None:
         (LINE, "holds 1 pairs"),
     ],
 )
-def test_a_file_that_cannot_be_used(text: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_pairs(path)
 
 
@@ -162,7 +162,7 @@ def test_clicks_are_pairs_with_title_and_body(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("clicks.txt", CLICKED, "not a click log"),
         ("clicks.csv", CLICKED.replace(",3\n", ",many\n"), "line 2, field clicks"),
@@ -173,9 +173,11 @@ def test_clicks_are_pairs_with_title_and_body(tmp_path: Path) -> None:
         ("clicks.jsonl", '{"query": "a", "title": "b", "clicks": -1}', "line 1, field clicks"),
     ],
 )
-def test_a_click_log_that_cannot_be_used(name: str, text: str, said: str, tmp_path: Path) -> None:
+def test_a_click_log_that_cannot_be_used(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_clicks(tmp_path / name)
 
 
@@ -189,7 +191,7 @@ def ruled(view: View) -> list[AnsweredQuestion]:
     return list(questions_by_rules(view))
 
 
-def said(view: View, document: str, words: str) -> tuple[str, int, int]:
+def span_of(view: View, document: str, words: str) -> tuple[str, int, int]:
     start = (view.text_of(document) or "").index(words)
     return document, start, start + len(words)
 
@@ -199,27 +201,29 @@ def provision(name: str, text: str = "", start: int = 0) -> ProvisionText:
 
 
 def test_a_point_is_answered_for_by_its_list(view: View) -> None:
-    found = provision_around(view, *said(view, "rule.txt", "a photograph of the keel"))
-    assert found is not None
-    assert found.text.startswith("A hull inspection is a check")
-    assert found.text.endswith("3. a statement that the hull is sound.")
-    assert "\n" not in found.text
+    around = provision_around(view, *span_of(view, "rule.txt", "a photograph of the keel"))
+    assert around is not None
+    assert around.text.startswith("A hull inspection is a check")
+    assert around.text.endswith("3. a statement that the hull is sound.")
+    assert "\n" not in around.text
     assert provision_around(view, "rule.txt", 3, 3) is None
     assert provision_around(view, "gone.txt", 0, 9) is None
 
 
 def test_provisions_cover_a_law_and_do_not_overlap(view: View) -> None:
-    found = list(every_provision(view, 40))
-    assert {one.document for one in found} == {"law.txt", "rule.txt", "guide.md"}
-    assert any("“" not in one.text and "must pay the mooring fee" in one.text for one in found)
-    for one, other in itertools.pairwise(found):
-        assert not one.overlaps(other.document, other.start, other.end)
-        assert 40 <= len(one.text) <= 2000
+    provisions = list(every_provision(view, 40))
+    assert {first.document for first in provisions} == {"law.txt", "rule.txt", "guide.md"}
+    assert any(
+        "“" not in first.text and "must pay the mooring fee" in first.text for first in provisions
+    )
+    for first, other in itertools.pairwise(provisions):
+        assert not first.overlaps(other.document, other.start, other.end)
+        assert 40 <= len(first.text) <= 2000
     assert list(every_provision(view, 10_000)) == []
 
 
 def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[AnsweredQuestion]) -> None:
-    by_words = {one.question: one for one in ruled}
+    by_words = {answered.question: answered for answered in ruled}
     cost = by_words["What does a winter permit cost?"]
     assert cost.source == "heading"
     assert cost.provision.heading == "Boats in winter"
@@ -229,7 +233,7 @@ def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[AnsweredQuestio
     assert "10 business days" in duty.provision.text
     term = by_words["What does “mooring fee” mean?"]
     assert term.provision.text.startswith('"Mooring fee" means')
-    assert {"definition", "topic", "number"} < {one.source for one in ruled}
+    assert {"definition", "topic", "number"} < {answered.source for answered in ruled}
 
 
 def test_what_too_many_texts_answer_is_no_question() -> None:
@@ -270,13 +274,13 @@ def test_too_few_questions() -> None:
 
 def test_negatives_are_near_and_no_answer(index: Collection, view: View) -> None:
     mine = miner(index, Settings())
-    answer = provision_around(view, *said(view, "law.txt", "must pay the mooring fee"))
+    answer = provision_around(view, *span_of(view, "law.txt", "must pay the mooring fee"))
     assert answer is not None
     question = "When must the owner pay the mooring fee?"
-    found = mine(question, [answer], frozenset(view.documents))
-    assert 0 < len(found) <= 3
-    assert not any("must pay the mooring fee" in text for text in found)
-    assert any("mooring fee" in text for text in found)
+    texts = mine(question, [answer], frozenset(view.documents))
+    assert 0 < len(texts) <= 3
+    assert not any("must pay the mooring fee" in text for text in texts)
+    assert any("mooring fee" in text for text in texts)
     own = " ".join((view.text_of("rule.txt") or "").split())
     assert all(text in own for text in mine(question, [answer], frozenset({"rule.txt"})))
     assert mine(question, [answer], frozenset()) == ()
@@ -291,7 +295,7 @@ def opinion(vote: str, *citations: Citation, abstained: bool = False) -> Opinion
 
 
 def test_thumbs_up_give_what_was_cited(view: View) -> None:
-    document, start, end = said(view, "law.txt", "The fee is $1,500")
+    document, start, end = span_of(view, "law.txt", "The fee is $1,500")
     cited: Citation = {"n": 1, "document": document, "section": "§ 10-2", "page": None,
                        "start": start, "end": end, "quote": "The fee is $1,500"}  # fmt: skip
     gone: Citation = {**cited, "document": "gone.txt", "lead": "It must include:"}
@@ -323,12 +327,12 @@ def written(request: Request) -> Reply:
 def test_a_model_writes_questions_once(server: FakeOpenAI, asker: Asker, view: View) -> None:
     server.play("ask_provision", written)
     provisions = chosen_provisions(view, 3, 7)
-    found = list(ModelAsker(asker, 2)(provisions))
-    assert [one.provision for one in found] == provisions
-    assert all(one.source == "model openai:scripted" for one in found)
+    questions = list(ModelAsker(asker, 2)(provisions))
+    assert [question.provision for question in questions] == provisions
+    assert all(question.source == "model openai:scripted" for question in questions)
     assert "Write 2 different questions" in server.requests[0].system
     count = len(server.requests)
-    assert list(ModelAsker(asker, 2)(provisions)) == found
+    assert list(ModelAsker(asker, 2)(provisions)) == questions
     assert len(server.requests) == count
     assert asker.spent["model_calls"] == count == 3
 

@@ -97,9 +97,9 @@ def test_three_measures_of_two_signals_before_and_after() -> None:
     text = figures_drawn(FIGURES)
     root = ET.fromstring(text)
     assert root.get("aria-label") == TITLE
-    said = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"hit rate", "MRR", "nDCG"} <= {*said}
-    assert [said.count(depth) for depth in ("3", "5", "10", "15")] == [3, 3, 3, 3]
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"hit rate", "MRR", "nDCG"} <= {*texts}
+    assert [texts.count(depth) for depth in ("3", "5", "10", "15")] == [3, 3, 3, 3]
     for signal in ("cosine", "late"):
-        assert {f"{signal}, before", f"{signal}, after"} <= {*said}
+        assert {f"{signal}, before", f"{signal}, after"} <= {*texts}
     assert figures_drawn(FIGURES) == text

@@ -22,6 +22,7 @@ from lexloop_eval.statistics import (
 
 Labels = tuple[int, int]
 """The judge's label of an answer, and the person's."""
+Figure = Callable[[Sequence[Labels]], Score]
 _NONE = Unresolved("no answer has both labels")
 _ONE_LABEL = Unresolved("only one label occurs")
 _RESAMPLES = 200
@@ -96,82 +97,52 @@ def by_type(rows: Sequence[Judged]) -> dict[str, Agreement]:
     return {name: agreement(by_question_type[name]) for name in sorted(by_question_type)}
 
 
-def precision(pairs: Sequence[Labels]) -> Score:
-    """Return the mean over labels of the share of the judge's that people give as well.
+def _macro(share_of: Callable[[int, int, int], float]) -> Figure:
+    """Return the mean over the labels that occur of a share of both, the judge's and people's.
 
-    A label that the judge never gives counts as 0, as in scikit-learn.
+    Plain numbers, as there are five labels at most and many resamples: arrays take longer.
     """
-    return _macro(pairs, lambda both, judge, person: both / max(judge, 1))
+
+    def figure(pairs: Sequence[Labels]) -> Score:
+        both, judge, person = _counted(pairs)
+        labels = sorted(judge.keys() | person.keys())
+        shares = [share_of(both[label, label], judge[label], person[label]) for label in labels]
+        return mean(shares) if shares else _NONE
+
+    return figure
 
 
-def recall(pairs: Sequence[Labels]) -> Score:
-    """Return the mean over labels of the share of people's that the judge gives as well."""
-    return _macro(pairs, lambda both, judge, person: both / max(person, 1))
+def _kappa(weigh: Callable[[int, int], float]) -> Figure:
+    """Return agreement beyond chance, with a weight for each disagreement."""
+
+    def figure(pairs: Sequence[Labels]) -> Score:
+        if not pairs:
+            return _NONE
+        both, judge, person = _counted(pairs)
+        observed = sum(count * weigh(*pair) for pair, count in both.items())
+        chance = sum(judge[x] * person[y] * weigh(x, y) for x in judge for y in person)
+        return 1.0 - observed * len(pairs) / chance if chance else _ONE_LABEL
+
+    return figure
 
 
-def f1(pairs: Sequence[Labels]) -> Score:
-    """Return the mean over labels of the harmonic mean of precision and recall."""
-    return _macro(pairs, lambda both, judge, person: 2 * both / (judge + person))
-
-
-def equal(pairs: Sequence[Labels]) -> Score:
-    """Return the share of pairs whose labels are the same."""
+def _equal(pairs: Sequence[Labels]) -> Score:
     return mean([float(judge == person) for judge, person in pairs]) if pairs else _NONE
 
 
-def kappa(pairs: Sequence[Labels]) -> Score:
-    """Return Cohen's kappa: agreement beyond chance (Cohen 1960)."""
-    return _kappa(pairs, lambda judge, person: float(judge != person))
-
-
-def weighted_kappa(pairs: Sequence[Labels]) -> Score:
-    """Return kappa that weights disagreements by the squared distance (Cohen 1968)."""
-    return _kappa(pairs, lambda judge, person: float((judge - person) ** 2))
-
-
-FIGURES: dict[str, Callable[[Sequence[Labels]], Score]] = {
-    "precision": precision,
-    "recall": recall,
-    "f1": f1,
-    "agreement": equal,
-    "kappa": kappa,
-    "weighted_kappa": weighted_kappa,
+FIGURES: dict[str, Figure] = {
+    # means over labels, as in scikit-learn: one that is never given counts as 0
+    "precision": _macro(lambda both, judge, person: both / max(judge, 1)),
+    "recall": _macro(lambda both, judge, person: both / max(person, 1)),
+    "f1": _macro(lambda both, judge, person: 2 * both / (judge + person)),
+    "agreement": _equal,
+    "kappa": _kappa(lambda judge, person: float(judge != person)),  # Cohen 1960
+    "weighted_kappa": _kappa(lambda judge, person: float((judge - person) ** 2)),  # Cohen 1968
 }
 """The figures of labels, by name."""
 
 
-def _macro(pairs: Sequence[Labels], of_label: Callable[[int, int, int], float]) -> Score:
-    """The mean over the labels that occur, by how often both, judge and person give each.
-
-    Plain numbers, as there are five labels at most and many resamples: arrays take longer.
-    """
-    if not pairs:
-        return _NONE
-    both, judge, person = _counted(pairs)
-    labels = judge.keys() | person.keys()
-    return mean(
-        [of_label(both[label, label], judge[label], person[label]) for label in sorted(labels)]
-    )
-
-
-def _kappa(pairs: Sequence[Labels], weigh: Callable[[int, int], float]) -> Score:
-    if not pairs:
-        return _NONE
-    both, judge, person = _counted(pairs)
-    observed = sum(count * weigh(*pair) for pair, count in both.items())
-    chance = sum(
-        judge[by_judge] * person[by_person] * weigh(by_judge, by_person)
-        for by_judge in judge
-        for by_person in person
-    )
-    return 1.0 - observed * len(pairs) / chance if chance else _ONE_LABEL
-
-
 def _counted(pairs: Sequence[Labels]) -> tuple[Counter[Labels], Counter[int], Counter[int]]:
     """How often each pair occurs, and each label by the judge and by people."""
-    both = Counter(pairs)
-    judge, person = Counter[int](), Counter[int]()
-    for (by_judge, by_person), count in both.items():
-        judge[by_judge] += count
-        person[by_person] += count
-    return both, judge, person
+    judge, person = Counter(label for label, _ in pairs), Counter(label for _, label in pairs)
+    return Counter(pairs), judge, person

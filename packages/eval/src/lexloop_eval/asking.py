@@ -198,6 +198,33 @@ async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Va
     return parsed(await chat.ask(ChatRequest(name, system, user, form)), form)
 
 
+class ProvisionQuestions(BaseModel):
+    """The questions that a provision answers."""
+
+    questions: list[str]
+
+
+async def questions_on(chat: Chat, heading: str, provision: str, count: int) -> list[str]:
+    """Have a model write so many questions that a provision answers, and return each once.
+
+    Args:
+        chat: The model.
+        heading: What stands above the provision, or its name; may be empty.
+        provision: Its text.
+        count: The number of questions.
+    """
+    reply = await prompted(
+        chat,
+        "ask_provision",
+        ProvisionQuestions,
+        number=count,
+        headings=[prompts.Data("headings", heading)] if heading else [],
+        provision=[prompts.Data("provision", provision)],
+    )
+    lines = (" ".join(question.split()) for question in reply.questions)
+    return list(dict.fromkeys(filter(None, lines)))
+
+
 def side_by_side(
     work: Callable[[Thing], T], things: Sequence[Thing], progress: Progress, workers: int
 ) -> Generator[T]:

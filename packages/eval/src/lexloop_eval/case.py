@@ -1,9 +1,9 @@
 """Cases: questions, and what is known about the right answer."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from langchain_core.messages import BaseMessage, convert_to_messages
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -12,6 +12,15 @@ from lexloop.core.errors import InputError
 from lexloop.core.jsonl import read_jsonl
 
 OUT_OF_SCOPE = "out of scope"
+
+
+class Identified(BaseModel):
+    """A row of a file with its id, which is empty if the file gives none."""
+
+    id: str = ""
+
+
+Row = TypeVar("Row", bound=Identified)
 
 
 class Said(BaseModel):
@@ -53,7 +62,7 @@ class Rated(BaseModel):
     score: float = Field(allow_inf_nan=False)
 
 
-class Case(BaseModel):
+class Case(Identified):
     """A gold question, or a query that must be refused. Only ``question`` is required.
 
     Metrics are unresolved if a field that they need is missing. ``reference_context`` quotes the
@@ -64,7 +73,6 @@ class Case(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    id: str = ""
     question: str = Field(min_length=1, pattern=r"\S")
     question_type: str = ""
     reference_answer: str | None = None
@@ -92,11 +100,10 @@ class Case(BaseModel):
         return convert_to_messages([*earlier, ("user", self.question)])
 
 
-class _Query(BaseModel):
+class _Query(Identified):
     """A query that must be refused, as a file has it."""
 
     query: str = Field(min_length=1, pattern=r"\S")
-    id: str = ""
     kind: str = ""
 
 
@@ -106,7 +113,7 @@ def read_cases(path: Path) -> list[Case]:
     Raises:
         InputError: The file cannot be read, a line is malformed, or two questions share an id.
     """
-    return _named(path, read_jsonl(path, Case), "q")
+    return with_ids(path, read_jsonl(path, Case), "q")
 
 
 def read_negative(path: Path) -> list[Case]:
@@ -116,20 +123,26 @@ def read_negative(path: Path) -> list[Case]:
         InputError: The file cannot be read, a line is malformed, or two queries share an id.
     """
     queries = read_jsonl(path, _Query)
-    return _named(
-        path, [Case(id=q.id, question=q.query, question_type=q.kind) for q in queries], "n"
-    )
+    cases = (Case(id=q.id, question=q.query, question_type=q.kind) for q in queries)
+    return with_ids(path, cases, "n")
 
 
-def _named(path: Path, cases: Sequence[Case], letter: str) -> list[Case]:
+def with_ids(path: Path, rows: Iterable[Row], letter: str) -> list[Row]:
+    """Return the rows of a file, those without an id under their number.
+
+    Raises:
+        InputError: An id occurs more than once, in rows that name a system for one system.
+    """
     named = [
-        case if case.id else case.model_copy(update={"id": f"{letter}{number:04d}"})
-        for number, case in enumerate(cases, start=1)
+        row if row.id else row.model_copy(update={"id": f"{letter}{number:04d}"})
+        for number, row in enumerate(rows, start=1)
     ]
-    shared = [name for name, count in Counter(case.id for case in named).items() if count > 1]
-    if shared:
+    counts = Counter((row.id, getattr(row, "system", "")) for row in named)
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
+        first = " of ".join(repr(part) for part in repeated[0] if part)
         raise InputError(
-            f"{path}: {len(shared)} ids occur more than once, first {shared[0]!r}.",
-            "Give every question its own id.",
+            f"{path}: {len(repeated)} ids occur more than once, first {first}.",
+            "Give each its own id.",
         )
     return named

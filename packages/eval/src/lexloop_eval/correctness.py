@@ -239,12 +239,12 @@ def _polarity(answer: Text, reference: Text) -> dict[str, float]:
     }
 
 
-def _contradicts(one: str, other: str) -> bool:
+def _contradicts(first: str, second: str) -> bool:
     """Return whether one sentence negates a term that the other uses without a negation."""
-    negated, negated_other = negated_terms(one), negated_terms(other)
+    negated = negated_terms(first), negated_terms(second)
     return bool(
-        ((negated - negated_other) & {*tokenize(other)})
-        | ((negated_other - negated) & {*tokenize(one)})
+        ((negated[0] - negated[1]) & {*tokenize(second)})
+        | ((negated[1] - negated[0]) & {*tokenize(first)})
     )
 
 

@@ -125,19 +125,21 @@ class Given:
         return self.reference.strip()
 
 
-async def faithfulness(chat: Chat, of: Given) -> Score:
+async def faithfulness(chat: Chat, given: Given) -> Score:
     """Return the share of the answer's claims that the passages support (HyPA-RAG, 5.2).
 
     It takes two calls: the claims are fixed before any passage is seen, so the denominator does
     not depend on what was retrieved.
     """
-    return retrieval.borne_out(await borne_out(chat, of.question, of.said, of.contexts), "answer")
+    return retrieval.borne_out(
+        await borne_out(chat, given.question, given.said, given.contexts), "answer"
+    )
 
 
-async def context_recall(chat: Chat, of: Given) -> Score:
+async def context_recall(chat: Chat, given: Given) -> Score:
     """Return the share of the reference's claims that the passages bear out."""
     return retrieval.borne_out(
-        await borne_out(chat, of.question, of.right, of.contexts), "reference"
+        await borne_out(chat, given.question, given.right, given.contexts), "reference"
     )
 
 
@@ -166,62 +168,66 @@ async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str
     return [verdict.verdict for verdict in reply.verdicts]
 
 
-async def context_precision(chat: Chat, of: Given) -> Score:
+async def context_precision(chat: Chat, given: Given) -> Score:
     """Return whether the passages that support the reference come first (HyPA-RAG, 5.2)."""
     reply = await prompted(
         chat,
         "context_precision",
-        verdicts_on(len(of.contexts)),
-        question=of.question,
-        reference=of.right,
-        passages=number("passage", of.contexts),
-        count=len(of.contexts),
+        verdicts_on(len(given.contexts)),
+        question=given.question,
+        reference=given.right,
+        passages=number("passage", given.contexts),
+        count=len(given.contexts),
     )
     return retrieval.context_precision([verdict.verdict for verdict in reply.verdicts])
 
 
-async def answer_relevancy(chat: Chat, of: Given) -> Score:
+async def answer_relevancy(chat: Chat, given: Given) -> Score:
     """Return the mean cosine of the questions that the answer would fit to the one that was asked.
 
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
     """
-    reply = await prompted(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
-    question_vector, *vectors = of.embed([of.question, *(text.strip() for text in reply.questions)])
+    reply = await prompted(
+        chat, "questions_of_answer", Questions, answer=given.said, count=_QUESTIONS
+    )
+    question_vector, *vectors = given.embed(
+        [given.question, *(text.strip() for text in reply.questions)]
+    )
     scores = [cosine(vector, question_vector) for vector in vectors]
     return next(
         filter(lambda score: isinstance(score, Unresolved), scores), fmean(resolved(scores))
     )
 
 
-async def correctness(chat: Chat, of: Given, method: Method) -> Score:
+async def correctness(chat: Chat, given: Given, method: Method) -> Score:
     """Return how correct an answer is, from 1 to 5 (HyPA-RAG, A.7)."""
-    return await _graded(chat, f"correctness_{method}", RULES[of.rubrics].grade, of)
+    return await _graded(chat, f"correctness_{method}", RULES[given.rubrics].grade, given)
 
 
-async def similarity_tenths(chat: Chat, of: Given) -> Score:
+async def similarity_tenths(chat: Chat, given: Given) -> Score:
     """Return how much an answer is like the reference, in parts and whole (Adobe, appendix B)."""
-    return await _graded(chat, "similarity_tenths", RULES[of.rubrics].tenths, of)
+    return await _graded(chat, "similarity_tenths", RULES[given.rubrics].tenths, given)
 
 
-async def groundedness_tenths(chat: Chat, of: Given) -> Score:
+async def groundedness_tenths(chat: Chat, given: Given) -> Score:
     """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
-    passages, form = number("passage", of.contexts), RULES[of.rubrics].tenths
-    name = under(of.rubrics, "groundedness_tenths")
-    return (await prompted(chat, name, form, passages=passages, answer=of.said)).score
+    passages, form = number("passage", given.contexts), RULES[given.rubrics].tenths
+    name = under(given.rubrics, "groundedness_tenths")
+    return (await prompted(chat, name, form, passages=passages, answer=given.said)).score
 
 
-async def _triad(chat: Chat, of: Given) -> JudgeReply:
+async def _triad(chat: Chat, given: Given) -> JudgeReply:
     """LQ-RAG's three scores (section III), which come in one reply."""
-    text, passages = parse(of.question)["text"], number("passage", of.contexts)
-    name = under(of.rubrics, "evaluate")
+    text, passages = parse(given.question)["text"], number("passage", given.contexts)
+    name = under(given.rubrics, "evaluate")
     return await prompted(
-        chat, name, JudgeReply, question=text, passages=passages, answer=of.answer
+        chat, name, JudgeReply, question=text, passages=passages, answer=given.answer
     )
 
 
-async def _graded(chat: Chat, name: str, form: type[Graded], of: Given) -> float:
-    values = {"question": of.question, "reference": of.right, "answer": of.said}
-    return (await prompted(chat, under(of.rubrics, name), form, **values)).score
+async def _graded(chat: Chat, name: str, form: type[Graded], given: Given) -> float:
+    values = {"question": given.question, "reference": given.right, "answer": given.said}
+    return (await prompted(chat, under(given.rubrics, name), form, **values)).score
 
 
 @cache

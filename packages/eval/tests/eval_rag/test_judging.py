@@ -40,7 +40,7 @@ def test_a_column_of_another_name(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"question": " ", "answer": "So."}, "line 2, field question"),
         ({**GOOD, "contexts": "one text"}, "line 2, field contexts"),
@@ -49,8 +49,8 @@ def test_a_column_of_another_name(file: Path) -> None:
         ({**GOOD, "human": float("nan")}, "line 2, field human"),
     ],
 )
-def test_malformed_lines(file: Path, row: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_malformed_lines(file: Path, row: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_answers(written(file, GOOD, row))
 
 
@@ -87,8 +87,10 @@ def test_answers_keep_their_order_and_share_a_document(
     ]
     seen: list[tuple[str, int, int]] = []
     judged = judge_answers(answers, index, judge, None, progress=lambda *stage: seen.append(stage))
-    assert [one["id"] for one in judged] == [str(i) for i in range(19)]
-    labels = {one["question"]: one["document"] and one["document"]["label"] for one in judged}
+    assert [record["id"] for record in judged] == [str(i) for i in range(19)]
+    labels = {
+        record["question"]: record["document"] and record["document"]["label"] for record in judged
+    }
     assert labels == {dog: "dog_act.txt § 1", cat: "cat_act.txt § 7"}
     assert ("judging", 19, 19) in seen
     assert json.loads(json.dumps(judged)) == judged
@@ -125,10 +127,10 @@ def test_answers_that_say_nothing(judge: AnswerJudge, answer: str) -> None:
 
 def test_an_answer_to_the_question_is_more_relevant(judge: AnswerJudge) -> None:
     question = "What does a dog licence cost?"
-    said = ("A dog licence costs 40 euros a year.", "The town hall was built in 1870.")
-    answers = [Answer(question=question, answer=text) for text in (*said, ABSTENTION)]
+    texts = ("A dog licence costs 40 euros a year.", "The town hall was built in 1870.")
+    answers = [Answer(question=question, answer=text) for text in (*texts, ABSTENTION)]
     scores = judge.scores(answers, [Unresolved("none")] * 3, quiet)
-    to_it, beside_it, silent = (one["answer_relevance"] for one in scores)
+    to_it, beside_it, silent = (row["answer_relevance"] for row in scores)
     assert isinstance(to_it, float)
     assert isinstance(beside_it, float)
     assert 1 >= to_it > 0.5 > beside_it >= 0

@@ -20,14 +20,14 @@ def authorities(acts: View) -> list[Authority]:
 
 
 def labels(authorities: list[Authority], text: str) -> list[str]:
-    return [one.label for one in CitedAuthorities(authorities).of(text)]
+    return [authority.label for authority in CitedAuthorities(authorities).of(text)]
 
 
 def test_the_sections_of_a_corpus_and_a_long_one_cut(authorities: list[Authority]) -> None:
-    assert [one.kind for one in authorities if one.kind == "case"] == ["case"]
-    found = {one.label for one in authorities}
-    assert {"dog_act.txt § 1", "dog_act.txt § 2", "cat_act.txt § 7"} <= found
-    assert all(0 < len(one.text) <= MOST_CHARS for one in authorities)
+    assert [authority.kind for authority in authorities if authority.kind == "case"] == ["case"]
+    names = {authority.label for authority in authorities}
+    assert {"dog_act.txt § 1", "dog_act.txt § 2", "cat_act.txt § 7"} <= names
+    assert all(0 < len(authority.text) <= MOST_CHARS for authority in authorities)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,18 @@ def test_a_pair_rests_on_what_its_answer_cites(authorities: list[Authority]) -> 
 def test_the_nearest_question_leads_to_the_authority(
     index: QuestionIndex, question: str, label: str
 ) -> None:
-    (found,) = index.nearest([question], [None])
-    assert found is not None
-    assert found[0].authority.label == label
-    assert 0.3 < found[1] <= 1.01
+    (match,) = index.nearest([question], [None])
+    assert match is not None
+    assert match[0].authority.label == label
+    assert 0.3 < match[1] <= 1.01
 
 
 def test_a_known_question_finds_itself_and_only_documents_asked_for(
     index: QuestionIndex,
 ) -> None:
     questions = [entry.question for entry in index.entries]
-    found = index.nearest(questions, [None] * len(questions))
-    assert [one[0].question for one in found if one] == questions
+    matches = index.nearest(questions, [None] * len(questions))
+    assert [match[0].question for match in matches if match] == questions
     dog = "How much is a licence for my dog?"
     cats, nothing = index.nearest([dog, dog], [["cat_act.txt"], ["no_act.txt"]])
     assert cats is not None

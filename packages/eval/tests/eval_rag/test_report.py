@@ -22,8 +22,8 @@ def test_means_and_what_is_missing() -> None:
     rows = [row("a", i, x=i / 4) for i in range(1, 5)]
     rows.append(row(EVIL, None, x={"unresolved": "why | so"}))
     summary = summarise(rows, ABOUT)
-    found = {(one["system"], one["score"]): one["mean"] for one in summary["systems"]}
-    assert found == {("a", "x"): 0.625, ("a", "human"): 2.5, (EVIL, "x"): None}
+    means = {(scored["system"], scored["score"]): scored["mean"] for scored in summary["systems"]}
+    assert means == {("a", "x"): 0.625, ("a", "human"): 2.5, (EVIL, "x"): None}
     assert summary["unresolved"] == [{"score": "x", "reason": "why | so", "answers": 1}]
     (agreement,) = summary["agreement"]
     assert (agreement["n"], agreement["pearson"]["mean"], agreement["kendall"]["mean"]) == (4, 1, 1)
@@ -35,7 +35,7 @@ def test_means_and_what_is_missing() -> None:
     assert page.count("<svg") == 1
     drawing = page[page.index("<svg") : page.index("</svg>") + len("</svg>")]
     assert ElementTree.fromstring(drawing) is not None
-    assert all(said in page for said in ("Agreement with grade", "Spearman", "0.625"))
+    assert all(text in page for text in ("Agreement with grade", "Spearman", "0.625"))
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert "default-src 'none'" in page

@@ -49,8 +49,8 @@ def test_by_hand() -> None:
 
 @pytest.mark.parametrize(("grades", "k"), [({}, 5), ({"a": 0}, 5), ({"a": -1}, 5), ({"a": 1}, 0)])
 def test_what_cannot_be_said_is_unresolved(grades: dict[str, int], k: int) -> None:
-    found = of_ranking(RANKED, grades, k).values()
-    assert len(found) == sum(isinstance(score, Unresolved) for score in found) == 6
+    scores = of_ranking(RANKED, grades, k).values()
+    assert len(scores) == sum(isinstance(score, Unresolved) for score in scores) == 6
 
 
 @given(ranked=IDS, grades=JUDGED, k=st.integers(1, 9))
@@ -68,8 +68,8 @@ def test_as_trec_eval(ranked: list[str], grades: dict[str, int], k: int) -> None
         "map": ir_measures.AP,
         "ndcg": ir_measures.nDCG,
     }
-    theirs = ir_measures.calc_aggregate([one @ k for one in named.values()], gains, run)
-    expected = {name: theirs[one @ k] for name, one in named.items()}
+    theirs = ir_measures.calc_aggregate([measure @ k for measure in named.values()], gains, run)
+    expected = {name: theirs[measure @ k] for name, measure in named.items()}
     assert of_ranking(ranked, grades, k) == pytest.approx(expected)
 
 
@@ -87,12 +87,12 @@ def characters(spans: list[Span]) -> set[tuple[str, int]]:
 
 @given(retrieved=SPANS, evidence=SPANS)
 def test_as_sets_of_characters(retrieved: list[Span], evidence: list[Span]) -> None:
-    found, wanted = characters(retrieved), characters(evidence)
+    hits, wanted = characters(retrieved), characters(evidence)
     score = of_spans(retrieved, evidence)
     if wanted:
-        assert score["span_recall"] == pytest.approx(len(found & wanted) / len(wanted))
-    if found and wanted:
-        assert score["span_precision"] == pytest.approx(len(found & wanted) / len(found))
+        assert score["span_recall"] == pytest.approx(len(hits & wanted) / len(wanted))
+    if hits and wanted:
+        assert score["span_precision"] == pytest.approx(len(hits & wanted) / len(hits))
 
 
 def test_claims_by_hand() -> None:

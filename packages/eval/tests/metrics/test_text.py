@@ -37,18 +37,18 @@ def test_token_f1_by_hand() -> None:
     assert isinstance(token_f1("audit", ""), Unresolved)
 
 
-@given(said=WORDS, wanted=WORDS)
-def test_rouge_as_rouge_score(said: str, wanted: str) -> None:
-    theirs = SCORER.score(wanted, said)
+@given(answer=WORDS, reference=WORDS)
+def test_rouge_as_rouge_score(answer: str, reference: str) -> None:
+    theirs = SCORER.score(reference, answer)
     ours = {
-        "rouge1": [rouge_n(said, wanted, 1, part) for part in ("recall", "precision", "f")],
-        "rouge2": [rouge_n(said, wanted, 2, part) for part in ("recall", "precision", "f")],
+        "rouge1": [rouge_n(answer, reference, 1, part) for part in ("recall", "precision", "f")],
+        "rouge2": [rouge_n(answer, reference, 2, part) for part in ("recall", "precision", "f")],
     }
     for name, scores in ours.items():
         if not isinstance(scores[0], Unresolved):
             other = theirs[name]
             assert scores == pytest.approx([other.recall, other.precision, other.fmeasure])
-    longest = rouge_l(said, wanted)
+    longest = rouge_l(answer, reference)
     if not isinstance(longest, Unresolved):
         assert longest == pytest.approx(theirs["rougeL"].fmeasure)
 

@@ -52,7 +52,7 @@ def test_figures_by_hand_and_the_order_of_records_changes_nothing() -> None:
     assert counts == {"simple": 2, "vague": 1}
     assert fixed["by_type"]["vague"]["metrics"]["similarity"]["mean"] == 0.4
     assert fixed["by_class"]["2"]["metrics"]["similarity"]["mean"] == 0.6
-    slower = [{**one, "seconds": 9.0} for one in reversed(small_run())]
+    slower = [{**entry, "seconds": 9.0} for entry in reversed(small_run())]
     assert json.dumps(summarise(slower, INFO)) == json.dumps(  # type: ignore[arg-type]
         summarise(small_run(), INFO)
     )
@@ -178,9 +178,9 @@ def test_a_question_that_was_reworded_is_another_question() -> None:
 def test_rows_are_paired_by_name_by_choice_or_alone() -> None:
     a = [*run_of({"q1": 0.1}, "x"), *run_of({"q1": 0.2}, "y")]
     b = [*run_of({"q1": 0.3}, "y"), *run_of({"q1": 0.4}, "z")]
-    found = compare(a, b)
-    assert [(pair["variant_a"], pair["variant_b"]) for pair in found["pairs"]] == [("y", "y")]
-    assert (found["variants_only_a"], found["variants_only_b"]) == (["x"], ["z"])
+    comparison = compare(a, b)
+    assert [(pair["variant_a"], pair["variant_b"]) for pair in comparison["pairs"]] == [("y", "y")]
+    assert (comparison["variants_only_a"], comparison["variants_only_b"]) == (["x"], ["z"])
     [chosen] = compare(a, b, "x", "z")["pairs"]
     assert chosen["metrics"]["similarity"]["difference"]["mean"] == pytest.approx(0.3)
     assert compare(a, b, "y")["pairs"][0]["variant_b"] == "y"

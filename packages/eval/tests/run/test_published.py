@@ -22,8 +22,8 @@ GIVEN = Settings(
 
 
 def row(name: str, base: Settings = BASE) -> Variant:
-    [one] = [one for one in published(base) if one.name == name]
-    return one
+    [variant] = [variant for variant in published(base) if variant.name == name]
+    return variant
 
 
 def settings(name: str, base: Settings = BASE) -> dict[str, Any]:
@@ -33,8 +33,8 @@ def settings(name: str, base: Settings = BASE) -> dict[str, Any]:
 def test_every_row_of_every_table_is_there() -> None:
     variants = published(BASE)
     by_source: dict[str, list[str]] = {}
-    for one in variants:
-        by_source.setdefault(one.source, []).append(one.name)
+    for variant in variants:
+        by_source.setdefault(variant.source, []).append(variant.name)
     assert {source: len(names) for source, names in by_source.items()} == {
         "HyPA-RAG table 2": 10,
         "HyPA-RAG table 3": 8,
@@ -46,7 +46,7 @@ def test_every_row_of_every_table_is_there() -> None:
         "LQ-RAG table 11": 3,
         "LQ-RAG table 12": 3,
     }
-    assert len({one.name for one in variants}) == len(variants)
+    assert len({variant.name for variant in variants}) == len(variants)
     known = json.loads((files("lexloop.data") / "published.json").read_text("utf-8"))["tables"]
     assert known.keys() == by_source.keys()
     for source, table in known.items():
@@ -57,23 +57,27 @@ def test_every_row_of_every_table_is_there() -> None:
 
 @pytest.mark.parametrize("base", [BASE, TRAINED, GIVEN])
 def test_every_variant_is_allowed_whatever_the_run_was_given(base: Settings) -> None:
-    for one in [*published(base), *chunking(), *of_setting(["hypa", "pa", "fixed", "llm_only"])]:
-        base.changed(**one.changes)
+    for variant in [
+        *published(base),
+        *chunking(),
+        *of_setting(["hypa", "pa", "fixed", "llm_only"]),
+    ]:
+        base.changed(**variant.changes)
 
 
 @pytest.mark.parametrize("base", [BASE, GIVEN])
 def test_hypa_rag_by_hand(base: Settings) -> None:
-    for one in published(base):
-        if not one.source.startswith("HyPA-RAG"):
+    for variant in published(base):
+        if not variant.source.startswith("HyPA-RAG"):
             continue
-        found = base.changed(**one.changes).flat()
-        cut = [found[f"chunking.{name}"] for name in ("method", "tokens", "overlap")]
+        flat = base.changed(**variant.changes).flat()
+        cut = [flat[f"chunking.{name}"] for name in ("method", "tokens", "overlap")]
         assert cut == ["sentence", 512, 200]
-        fusion = [found[f"fusion.{name}"] for name in ("method", "k", "lexical_weight")]
+        fusion = [flat[f"fusion.{name}"] for name in ("method", "k", "lexical_weight")]
         assert fusion == ["rrf", 60, 0.5]
-        assert found["fusion.documents"] is None
-        assert found["loop.max_retries"] == 0
-        assert found["plan.min_class_probability"] == 0.0
+        assert flat["fusion.documents"] is None
+        assert flat["loop.max_retries"] == 0
+        assert flat["plan.min_class_probability"] == 0.0
     for k in (3, 5, 7, 10):
         assert settings(f"Fixed k = {k}", base)["plan.k"] == k
 
@@ -83,7 +87,7 @@ def test_the_plans_of_tables_6_and_7_by_hand() -> None:
         chosen = GIVEN.changed(**row(name, GIVEN).changes)
         assert chosen.plan.k == "class"
         assert (chosen.plan.Q, chosen.plan.K, chosen.plan.S) == (None, None, None)
-        return [[one[key] for key in ("k", "Q", "K", "S")] for one in class_plans(chosen.plan)]  # type: ignore[literal-required]
+        return [[plan[key] for key in ("k", "Q", "K", "S")] for plan in class_plans(chosen.plan)]  # type: ignore[literal-required]
 
     assert plans("HyPA: k, Q, K, S (2-class)") == [[5, 3, 4, 2], [10, 5, 5, 3]]
     assert plans("HyPA: k, Q, K, S (3-class)") == [[3, 3, 3, 1], [5, 5, 4, 2], [7, 7, 5, 3]]
@@ -93,9 +97,9 @@ def test_the_plans_of_tables_6_and_7_by_hand() -> None:
 
 def test_what_each_row_of_the_ablation_has() -> None:
     def parts(name: str, base: Settings = BASE) -> tuple[str, str, str]:
-        found = settings(name, base)
+        flat = settings(name, base)
         return tuple(  # type: ignore[return-value]
-            found[f"retrieval.{part}"] for part in ("rewriter", "knowledge_graph", "reranker")
+            flat[f"retrieval.{part}"] for part in ("rewriter", "knowledge_graph", "reranker")
         )
 
     assert parts("PA: k, Q (3-class)") == ("auto", "none", "none")
@@ -107,18 +111,18 @@ def test_what_each_row_of_the_ablation_has() -> None:
 
 
 def test_sultania_et_al_by_hand() -> None:
-    for one in published(BASE):
-        if one.source.startswith("Sultania") and one.name != "BM25":
-            found = BASE.changed(**one.changes).flat()
-            assert (found["fusion.method"], found["fusion.normalisation"]) == ("linear", "none")
-            assert (found["fusion.documents"], found["retrieval.reranker"]) == (3, "none")
+    for variant in published(BASE):
+        if variant.source.startswith("Sultania") and variant.name != "BM25":
+            flat = BASE.changed(**variant.changes).flat()
+            assert (flat["fusion.method"], flat["fusion.normalisation"]) == ("linear", "none")
+            assert (flat["fusion.documents"], flat["retrieval.reranker"]) == (3, "none")
     size = settings("2000 characters, 500 shared")
     cut = [size[f"chunking.{name}"] for name in ("method", "chars", "chars_overlap")]
     assert cut == ["characters", 2000, 500]
 
     def boosts(name: str) -> tuple[float, float]:
-        found = settings(name)
-        return found["fusion.bm25_boost"], found["fusion.host_boost"]
+        flat = settings(name)
+        return flat["fusion.bm25_boost"], flat["fusion.host_boost"]
 
     assert boosts("1000 characters, 100 shared") == (0.0, 0.0)
     assert [boosts(f"BM25 boost {boost}") for boost in ("0.1", "0.3", "0.6", "1")] == [
@@ -130,18 +134,18 @@ def test_sultania_et_al_by_hand() -> None:
     assert boosts("Tuned embedder + BM25 + host") == (0.3, 0.1)
     assert settings("Untuned embedder")["index.embedder"] == "minilm"
     assert settings("BM25")["fusion.lexical_weight"] == 1.0
-    assert {one.source for one in published(BASE) if one.negative} == {
+    assert {variant.source for variant in published(BASE) if variant.negative} == {
         "Sultania et al. tables 4 and 5"
     }
 
 
 def test_lq_rag_by_hand() -> None:
-    rows = [one for one in published(GIVEN) if one.source.startswith("LQ-RAG")]
-    assert [(one.source, one.closed) for one in rows] == [
+    rows = [variant for variant in published(GIVEN) if variant.source.startswith("LQ-RAG")]
+    assert [(variant.source, variant.closed) for variant in rows] == [
         *[("LQ-RAG table 11", False)] * 3,
         *[("LQ-RAG table 12", True)] * 3,
     ]
-    assert {GIVEN.changed(**one.changes).plan.k for one in rows} == {15}
+    assert {GIVEN.changed(**variant.changes).plan.k for variant in rows} == {15}
     looped, naive = settings("LQ-RAG", GIVEN), settings("Naive RAG", GIVEN)
     assert (looped["loop.max_retries"], naive["loop.max_retries"]) == (1, 0)
     assert (looped["fusion.lexical_weight"], naive["fusion.lexical_weight"]) == (0.5, 0.0)
@@ -177,7 +181,7 @@ def test_rows_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
     reasons = {item["variant"]: item["reason"] for item in skipped}
     assert reasons["LLM only: GPT-4o-Mini"] == "no model is configured (--model)"
     assert "--embedder" in reasons["Tuned embedder + BM25"]
-    assert set(reasons) & {one.name for one in able} == set()
+    assert set(reasons) & {variant.name for variant in able} == set()
     alone = ["LLM only: GPT-3.5-Turbo", "LLM only: GPT-4o-Mini"]
     _, left = runnable(published(BASE), BASE, index=False)
     assert [item["variant"] for item in left] == alone
@@ -188,7 +192,7 @@ def test_rows_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
 
 def test_an_index_is_not_cut_anew_for_a_table() -> None:
     able, skipped = runnable(published(BASE), BASE, index=True)
-    assert [one.name for one in able] == [
+    assert [variant.name for variant in able] == [
         *("RAG + FTM", "LQ-RAG", "RAG + FTM, closed domain", "LQ-RAG, closed domain")
     ]
     assert len(skipped) == 42

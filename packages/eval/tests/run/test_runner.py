@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop_eval.record import RECORDS, REFUSALS, RunFolder
+from lexloop_eval.run import prepare
 from lexloop_eval.run.prepare import PreparedRun
 from lexloop_eval.run.runner import MARKDOWN, PAGE, SUMMARY, TIMINGS, run
 from lexloop_eval.run.variants import Variant
@@ -58,6 +60,15 @@ def test_a_run_writes_a_record_for_every_row_and_question(
     assert outside["correctness"] >= 4.0
     assert outside["similarity"]["unresolved"].startswith("out of scope")
     check_that_nothing_is_asked_again(prepared, begin(negative=QUERIES))
+
+
+def test_a_run_names_the_commit_of_its_checkout(begin: Callable[..., PreparedRun]) -> None:
+    root = Path(__file__).parents[4]
+    command = ["git", "-C", str(root), "rev-parse", "HEAD"]
+    head = subprocess.run(command, capture_output=True, text=True, check=False)
+    if head.returncode or not Path(prepare.__file__).is_relative_to(root):
+        pytest.skip("this is no checkout")
+    assert begin().info["commit"].removesuffix("-dirty") == head.stdout.strip()
 
 
 def check_that_nothing_is_asked_again(prepared: PreparedRun, again: PreparedRun) -> None:
@@ -126,7 +137,7 @@ def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
     begin: Callable[..., PreparedRun],
 ) -> None:
     prepared = begin(variants=[Variant("few", {"variant": "fixed"})])
-    said: list[str] = []
+    warnings: list[str] = []
     killed: set[int] = set()
     ended = threading.Event()
 
@@ -145,8 +156,8 @@ def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
             kill()
 
     def tell(what: str) -> None:
-        said.append(what)
-        if len(said) == 2:  # the third question has lost its first worker
+        warnings.append(what)
+        if len(warnings) == 2:  # the third question has lost its first worker
             killer.start()
 
     try:
@@ -154,7 +165,7 @@ def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
     finally:
         ended.set()
     killer.join()
-    assert said == ["A worker ended (signal 9); another takes over."] * 3
+    assert warnings == ["A worker ended (signal 9); another takes over."] * 3
     errors = [line.get("error") for line in lines(prepared)]
     assert errors == [None, None, "The workers that were asked died (signal 9).", None]
     assert outcome["failures"] == 1
@@ -169,11 +180,11 @@ def test_what_no_worker_can_begin_with_ends_the_run(begin: Callable[..., Prepare
 
 def _children() -> list[int]:
     """The worker processes of this one, whichever thread started them."""
-    found: list[int] = []
+    children: list[int] = []
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
-            found += map(int, (task / "children").read_text("ascii").split())
-    return found
+            children += map(int, (task / "children").read_text("ascii").split())
+    return children
 
 
 def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., PreparedRun]) -> None:
@@ -217,15 +228,15 @@ def test_without_its_evidence_a_question_is_not_answered_from_it(
             for name in ("few", "bereft")]  # fmt: skip
     prepared = begin(variants=variants, gold=gold, corpus=str(folder))
     assert run(prepared, 1)["failures"] == 1
-    found = {(r["variant"], r["id"]): r for r in lines(prepared)}
-    assert fee in str(found["few", "known"]["answer"])
-    assert "forty" not in str(found["bereft", "known"]["answer"])
+    records = {(r["variant"], r["id"]): r for r in lines(prepared)}
+    assert fee in str(records["few", "known"]["answer"])
+    assert "forty" not in str(records["bereft", "known"]["answer"])
     # its chunk is so long that the evidence is a small part of it
-    passages = [str(found[row, "known"]["passages"]) for row in ("few", "bereft")]
+    passages = [str(records[row, "known"]["passages"]) for row in ("few", "bereft")]
     assert ["long.txt" in seen for seen in passages] == [True, False]
     # evidence that cannot be found cannot be taken out either
-    assert str(found["bereft", "lost"]["error"]).startswith("InputError: No chunk holds the evid")
-    assert "error" not in found["few", "lost"]
+    assert str(records["bereft", "lost"]["error"]).startswith("InputError: No chunk holds the evid")
+    assert "error" not in records["few", "lost"]
 
 
 def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., PreparedRun]) -> None:

@@ -23,14 +23,14 @@ def test_what_cannot_be_run_at_all_names_each_reason_once() -> None:
     alone = of_setting(["llm_only"])
     many = [Variant(f"v{n}", alone[0].changes, needs=("model",)) for n in range(5)]
     with pytest.raises(
-        InputError, match=r"run: v0, v1, v2 and 2 more: no model is configured \(--model\)\. "
+        InputError, match=r"run: v0, v1, v2, 2 more: no model is configured \(--model\)\. "
     ):
         runnable(many, BASE, index=False)
 
 
 def test_an_index_is_not_cut_anew() -> None:
     able, skipped = runnable(chunking(), BASE, index=True)
-    assert [one.name for one in able] == [f"k = {k}" for k in (1, 3, 5, 7, 10)]
+    assert [variant.name for variant in able] == [f"k = {k}" for k in (1, 3, 5, 7, 10)]
     assert all("the corpus is an index" in item["reason"] for item in skipped)
 
 
@@ -41,7 +41,7 @@ def written(tmp_path: Path, content: Any) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("{", "cannot be read"),
         ([], "has no variants"),
@@ -49,8 +49,8 @@ def written(tmp_path: Path, content: Any) -> Path:
         ("[" * 100_000, "cannot be read"),
     ],
 )
-def test_a_file_that_is_no_list_of_rows(tmp_path: Path, content: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_file_that_is_no_list_of_rows(tmp_path: Path, content: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_variants(written(tmp_path, content), BASE)
 
 

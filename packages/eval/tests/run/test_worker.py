@@ -43,25 +43,25 @@ FOUND = [passage("a"), passage("a", 10, 20), passage("b"), passage("c"), passage
 def test_chunks_documents_and_characters() -> None:
     spans = (Span(document="a", start=5, end=25),)
     relevant = Relevant({"a#10": 1, "c#0": 2, "z#0": 1}, {"a": 1, "d": 2}, spans)
-    found = of_retrieval(relevant, FOUND, FOUND[:2], 2)
+    scores = of_retrieval(relevant, FOUND, FOUND[:2], 2)
     # of the two passages the second is relevant; of all five the second and the fourth
-    assert (found["recall@k"], found["precision@k"]) == (1 / 3, 1 / 2)
-    assert (found["hit@k"], found["mrr@k"], found["map@k"]) == (1.0, 1 / 2, (1 / 2) / 3)
-    assert (found["recall@5"], found["precision@5"]) == (2 / 3, 2 / 5)
+    assert (scores["recall@k"], scores["precision@k"]) == (1 / 3, 1 / 2)
+    assert (scores["hit@k"], scores["mrr@k"], scores["map@k"]) == (1.0, 1 / 2, (1 / 2) / 3)
+    assert (scores["recall@5"], scores["precision@5"]) == (2 / 3, 2 / 5)
     gain = 1 / math.log2(3) + 3 / math.log2(5)
     best = 3 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
-    assert found["ndcg@5"] == pytest.approx(gain / best)
-    assert found["ndcg@10"] == Unresolved("fewer than 10 candidates")
+    assert scores["ndcg@5"] == pytest.approx(gain / best)
+    assert scores["ndcg@10"] == Unresolved("fewer than 10 candidates")
     # documents come as a, b, c: a is one of the two that are relevant
-    assert (found["document_recall@3"], found["document_precision@3"]) == (1 / 2, 1 / 3)
+    assert (scores["document_recall@3"], scores["document_precision@3"]) == (1 / 2, 1 / 3)
     # 0-10 and 10-20 hold 15 of the 20 characters of 5-25
-    assert (found["span_recall"], found["span_precision"]) == (15 / 20, 15 / 20)
+    assert (scores["span_recall"], scores["span_precision"]) == (15 / 20, 15 / 20)
 
 
 def test_what_is_not_known_is_unresolved_everywhere() -> None:
-    found = of_retrieval(Relevant.unknown("nobody knows"), FOUND, FOUND, 5)
-    assert set(found.values()) == {Unresolved("nobody knows")}
-    assert len(found) == 6 * 4 + 2
+    scores = of_retrieval(Relevant.unknown("nobody knows"), FOUND, FOUND, 5)
+    assert set(scores.values()) == {Unresolved("nobody knows")}
+    assert len(scores) == 6 * 4 + 2
 
 
 def state(passages: list[Passage], last: list[Passage]) -> dict[str, Any]:
@@ -105,20 +105,20 @@ def test_one_by_one_the_company_of_a_text_does_not_show() -> None:
 
 
 def test_what_is_known_is_known_of_one_question() -> None:
-    once, found = CaseCache(), list[str]()
+    once, values = CaseCache(), list[str]()
     for question in ("a", "a", "b"):
         once.about(question)
-        found.append(once.get("key", question.upper))
-    assert found == ["A", "A", "B"]
+        values.append(once.get("key", question.upper))
+    assert values == ["A", "A", "B"]
 
 
 def test_what_a_question_cost_is_recorded_where_prices_are_known() -> None:
     usage = {"model_calls": 1, "tokens_in": 11, "tokens_out": 7, "seconds": 0.1}
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **{"complexity": 1, "answer": "It is.", "abstained": False, "warning": ""},
         **{"evaluation": {"passed": True}, "citations": [], "passages": [], "degraded": []},
     }
     case = Case(id="a", question="Is it?", question_type="simple", reference_answer="It is.")
-    assert "cost_usd" not in _record(case, {**said, "usage": usage}, 1.0, 3)
-    priced = {**said, "usage": {**usage, "cost_usd": 0.0025}}
+    assert "cost_usd" not in _record(case, {**fields, "usage": usage}, 1.0, 3)
+    priced = {**fields, "usage": {**usage, "cost_usd": 0.0025}}
     assert _record(case, priced, 1.0, 3)["cost_usd"] == 0.0025

@@ -60,8 +60,8 @@ def test_answer_and_context_are_what_the_evidence_says(made: MadeSet, contract: 
         assert all(text == text.strip() and text for text in texts)
         assert bool(texts) is not question.out_of_scope
         if texts:
-            said = set(words(question.reference_answer or ""))
-            assert said <= set(words("\n".join(texts))), question.question
+            answer_words = set(words(question.reference_answer or ""))
+            assert answer_words <= set(words("\n".join(texts))), question.question
 
 
 def test_nothing_is_asked_twice_and_a_conversation_is_needed(made: MadeSet) -> None:
@@ -76,8 +76,10 @@ def test_nothing_is_asked_twice_and_a_conversation_is_needed(made: MadeSet) -> N
 
 def test_what_is_out_of_scope_is_in_no_document(made: MadeSet, contract: View) -> None:
     tree = contract.tree_of(contract.documents[0]) or Tree()
-    own = [one for one in made.questions if one.question_type == OUT_OF_SCOPE]
-    lacking = [(one.reference_answer or "").partition("say nothing of ")[2] for one in own]
+    own = [question for question in made.questions if question.question_type == OUT_OF_SCOPE]
+    lacking = [
+        (question.reference_answer or "").partition("say nothing of ")[2] for question in own
+    ]
     assert "" in lacking
     for question, topic in zip(own, lacking, strict=True):
         if topic:

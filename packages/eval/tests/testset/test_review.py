@@ -79,18 +79,21 @@ def test_a_decision_judges_every_criterion_and_an_edit_is_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"id": "a", "question": "Q?", "decision": "maybe"}', "line 1, field decision"),
         ('{"id": "a", "question": "Q?", "descision": "drop"}', "field descision"),
         ('{"question": "Q?"}', "no id"),
-        ('{"id": "a", "question": "Q?"}\n{"id": "a", "question": "R?"}', "two questions"),
+        (
+            '{"id": "a", "question": "Q?"}\n{"id": "a", "question": "R?"}',
+            "1 ids occur more than once, first 'a'",
+        ),
     ],
 )
-def test_a_malformed_review_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_malformed_review_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "review.jsonl"
     path.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_review(path)
 
 
@@ -123,7 +126,7 @@ def test_what_a_spreadsheet_does_to_a_file_changes_nothing(saved: Callable[..., 
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ((1, "decision", "maybe"), r"row 3 \(line 5\), column decision: 'maybe' is none of keep"),
         ((0, "id", "two"), r"row 3 \(line 5\), column id: 'two' occurs more than once"),
@@ -133,24 +136,24 @@ def test_what_a_spreadsheet_does_to_a_file_changes_nothing(saved: Callable[..., 
     ],
 )
 def test_wrong_cells_are_named_and_nothing_is_taken(
-    saved: Callable[..., Path], change: tuple[int, str, str], said: str
+    saved: Callable[..., Path], change: tuple[int, str, str], message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_table(saved(change), ROWS)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (b"", "line 1: the columns decision, id"),
         ((as_table(ROWS) + "keep,one\r\n").encode(), r"row 5 .*2 cells where there are 10 columns"),
         (b"\xff\xfe\x00", "cannot be read"),
     ],
 )
-def test_broken_tables_are_refused(tmp_path: Path, text: bytes, said: str) -> None:
+def test_broken_tables_are_refused(tmp_path: Path, text: bytes, message: str) -> None:
     path = tmp_path / "review.csv"
     path.write_bytes(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_table(path, ROWS)
 
 

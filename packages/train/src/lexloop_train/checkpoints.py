@@ -10,6 +10,7 @@ from typing import Any
 
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, let_go, sync, try_lock, write_sums
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command continues from it"
@@ -24,7 +25,6 @@ STEADY: dict[str, Any] = {
 """Arguments of every trainer, so that ``watch`` sees each step and a kill loses little."""
 _WATCHED = ("loss", "grad_norm")
 Say = Callable[[str], None]
-Report = Callable[[str, int, int], None]
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def train_on(
     trainer: Any,
     folder: Path,
     say: Say = lambda _: None,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
     *,
     figure: str = "",
     named: str = "",
@@ -123,7 +123,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def watch(
-    say: Say = lambda _: None, report: Report = lambda *_: None, figure: str = "", named: str = ""
+    say: Say = lambda _: None, report: Progress = silent, figure: str = "", named: str = ""
 ) -> Any:
     """Return a callback that marks checkpoints as complete and stops a training with a bad loss.
 

@@ -11,9 +11,12 @@ import numpy as np
 from lexloop.core.errors import InputError
 from lexloop.core.files import CARD, sha256_of, write_sums
 from lexloop.core.jsonl import write_checked
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.nodes.classify import FILE_NAME, LinearClassifier
+from lexloop_eval.agreement import FIGURES
 from lexloop_eval.report.tables import markdown_table
-from lexloop_train.checkpoints import Report
+from lexloop_eval.score import resolved
+from lexloop_eval.statistics import Estimate, interval_of
 from lexloop_train.classifier import (
     CLASS_COUNTS,
     Classes,
@@ -28,14 +31,13 @@ from lexloop_train.classifier import (
     read,
     train,
 )
-from lexloop_train.logistic import calibration
 from lexloop_train.transformer import Tuning, predicting, tuned
 
 Task = tuple[Classes, Text]
 TASKS: tuple[Task, ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
-RESAMPLES = 2000
 BOTH: tuple[Text, ...] = ("noisy", "clean")
 NOISY: tuple[Text, ...] = ("noisy",)
+_RESAMPLES = 2000
 OURS, STRONGEST, RANDOM = "lexloop", "SVM, word + char", "random labels"
 CROSS_FOLDS = 5
 
@@ -70,7 +72,7 @@ def train_and_measure(
     seed: int = 0,
     base: str | None = None,
     zero_shot: str | None = None,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
 ) -> Iterator[str]:
     """Train, write and measure, and yield the lines of the report as they come.
 
@@ -79,7 +81,7 @@ def train_and_measure(
         data: A folder with ``train.csv`` and ``validation.csv``, or None to train nothing.
         evaluate: A CSV file to score the classifier in ``out`` on. Nothing is written then.
         cross_validate: Whether to score on grouped folds of the training rows as well.
-        seed: The seed of folds, solvers and the bootstrap.
+        seed: The seed of folds and solvers.
         base: The model to fine-tune as in the paper: ``minilm``, a folder or a hub id, or None.
         zero_shot: A model of natural-language inference to measure, or None.
         report: Called with the number of finished steps of a transformer's training.
@@ -116,7 +118,7 @@ def train_and_measure(
     # the measured file is the stored one, in half precision
     classifier = LinearClassifier.load(out)
     measured = {**_rivals(training, seed), OURS: ours(classifier), **transformers}
-    rows, lines = _figures(classifier, measured, held_out, seed)
+    rows, lines = _figures(classifier, measured, held_out)
     if training is not None and cross_validate:
         lines += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
         lines += table_of(_cross_validated(training, seed))
@@ -130,13 +132,10 @@ def _figures(
     classifier: LinearClassifier,
     measured: Mapping[str, Predict],
     held_out: LabelledQuestions,
-    seed: int,
 ) -> tuple[list[ClassifierScores], list[str]]:
     """Return the scores of everything measured, and the lines that tell them."""
     rows = [
-        scored
-        for name, predict in measured.items()
-        for scored in score(name, predict, held_out, seed)
+        scored for name, predict in measured.items() for scored in score(name, predict, held_out)
     ]
     lines = [f"{len(held_out.labels)} rows:", "", *table_of(rows), ""]
     for classes, text in TASKS:
@@ -201,7 +200,7 @@ def _cross_validated(training: LabelledQuestions, seed: int) -> list[ClassifierS
     }
     groups = near_duplicates(training)
     return [
-        table_row((name, *task), merged(training.labels, task[0]), labels, seed)
+        table_row((name, *task), merged(training.labels, task[0]), labels)
         for name, learn in learners.items()
         for task, labels in held_out(training, learn, TASKS, seed, groups).items()
     ]
@@ -230,51 +229,25 @@ def held_out(
     return predicted
 
 
-def macro(labels: Labels, predicted: Labels, classes: Classes) -> tuple[float, float, float]:
-    """Return macro precision, recall and F1, each in [0, 1], or 0 without any rows.
-
-    Args:
-        labels: True classes, shape (n,).
-        predicted: Predicted classes, shape (n,).
-        classes: The number of classes. Classes neither true nor predicted are ignored, as in
-            scikit-learn, whose own function takes a hundred times as long.
-    """
-    table = np.bincount(labels * classes + predicted, minlength=classes**2)
-    table = table.reshape(classes, classes)
-    hits, true, guessed = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    precision, recall = hits / np.maximum(guessed, 1), hits / np.maximum(true, 1)
-    f1 = 2 * hits / np.maximum(true + guessed, 1)
-    occurring = max(np.count_nonzero(true + guessed), 1)
-    sums = (float(part.sum() / occurring) for part in (precision, recall, f1))
-    return next(sums), next(sums), next(sums)
-
-
-def score(
-    name: str, predict: Predict, rows: LabelledQuestions, seed: int
-) -> list[ClassifierScores]:
+def score(name: str, predict: Predict, rows: LabelledQuestions) -> list[ClassifierScores]:
     """Return the scores of one classifier, one for each of ``TASKS``."""
     return [
-        table_row((name, n, text), merged(rows.labels, n), predict(rows.texts(text), n), seed)
+        table_row((name, n, text), merged(rows.labels, n), predict(rows.texts(text), n))
         for n, text in TASKS
     ]
 
 
-def table_row(
-    of: tuple[str, Classes, Text], labels: Labels, predicted: Labels, seed: int
-) -> ClassifierScores:
+def table_row(of: tuple[str, Classes, Text], labels: Labels, predicted: Labels) -> ClassifierScores:
     """Return the scores of given predictions.
 
-    ``of`` are the name of the classifier, the class count and the kind of text; the interval is a
-    bootstrap of 2,000 draws.
+    ``of`` are the name of the classifier, the class count and the kind of text.
     """
-    name, classes, text = of
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(labels), size=(RESAMPLES, len(labels)))
-    resampled = [macro(labels[draw], predicted[draw], classes)[2] for draw in drawn]
-    interval = map(float, np.quantile(resampled, [0.025, 0.975]))
-    accuracy = float(np.mean(labels == predicted))
-    figures = macro(labels, predicted, classes)
-    return ClassifierScores(name, classes, text, accuracy, *figures, *interval)
+    pairs = list(zip(predicted.tolist(), labels.tolist(), strict=True))
+    names = ("agreement", "precision", "recall", "f1")
+    accuracy, precision, recall, f1 = resolved(FIGURES[name](pairs) for name in names)
+    interval = interval_of(FIGURES["f1"], pairs, resamples=_RESAMPLES)
+    low, high = (interval.low, interval.high) if isinstance(interval, Estimate) else (f1, f1)
+    return ClassifierScores(*of, accuracy, precision, recall, f1, low, high)
 
 
 def table_of(rows: Sequence[ClassifierScores]) -> list[str]:
@@ -289,8 +262,10 @@ def table_of(rows: Sequence[ClassifierScores]) -> list[str]:
 
 
 def calibration_error(probabilities: Any, labels: Labels) -> float:
-    """Return the expected calibration error of the likeliest class, in [0, 1]."""
-    return calibration(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)[0]
+    """Return the expected calibration error of the likeliest class over ten bins, in [0, 1]."""
+    highest, right = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
+    bins = np.minimum((highest * 10).astype(int), 9)
+    return float(np.abs(np.bincount(bins, weights=highest - right)).sum() / len(labels))
 
 
 def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> dict[str, Predict]:

@@ -11,17 +11,14 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.terminal import bar, note, plain, reported, result_console, say, write_json
+from lexloop.apps.cli.terminal import bar, note, reported, say, write_json
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop_eval.asking import open_asker, open_documents
 from lexloop_eval.commands.feedback import opinions
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from lexloop_train.pairs import MadePairs, TrainingPair
-    from lexloop_train.recipe import Loss
 
 _Seed = Annotated[int, option("Of every choice.", flag="--seed", min=0)]
 _Licence = Annotated[str, option("Of the data and of the weights, for the card.")]
@@ -30,15 +27,8 @@ _training = partial(option, panel="Training")
 _merging = partial(option, panel="Merging and measuring")
 _by_model = partial(option, panel="Questions by a model")
 _depth = partial(option, panel="With --label depth")
-_Recipe = Literal["late", "mnrl", "cached-mnrl", "infonce"]
 _Device = Literal["auto", "cpu", "cuda"]
 _Precision = Literal["auto", "4bit", "full"]
-_LOSSES: "dict[_Recipe, Loss]" = {
-    "late": "late",
-    "mnrl": "mnrl",
-    "cached-mnrl": "cached_mnrl",
-    "infonce": "mnrl",
-}
 
 commands = typer.Typer(help="Train parts on your own data.", no_args_is_help=True)
 
@@ -151,7 +141,7 @@ def embedder(
     *,
     out: Annotated[Path, option("The folder to write; the last line says how to use it.")],
     recipe: Annotated[
-        _Recipe | None,
+        Literal["late", "mnrl", "cached-mnrl", "infonce"] | None,
         option(
             "late (token vectors), mnrl, cached-mnrl (large batches), or infonce (PAIRS is a "
             "click log, .jsonl or .csv: query, title, body, clicks). Default: late if the base has "
@@ -198,7 +188,7 @@ def embedder(
     called = name or f"{base.resolve().name[:80] if base else 'minilm'}-trained"
     base = base or genuine_folder()
     how = EmbedderRecipe(
-        loss=_LOSSES[recipe] if recipe else usual_loss(base),
+        loss=recipe or usual_loss(base),
         steps=steps,
         batch=batch,
         rate=rate,
@@ -207,7 +197,7 @@ def embedder(
         device=device_of(device),
     )
     origin = Origin(base, called, _sets(pairs, training), licence, _shown_command())
-    figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
+    figures = train_embedder(training, measured, out, how, origin, say=typer.echo)
     typer.echo("\n".join(["", *figures_listed(figures), ""]))
     typer.echo(f"Use it with: --embedder {embedder_name(out)}")
 
@@ -415,7 +405,7 @@ def generator(
 
 def _show(card: dict[str, Any], out: Path) -> None:
     for name, figures in card["figures"].items():
-        result_console().print(_table(name, figures))
+        typer.echo("\n".join(_table(name, figures)))
     for kind, adapter in card["adapters"].items():
         early = ", early" if adapter["stopped_early"] else ""
         say(
@@ -441,18 +431,16 @@ def _four_bit(precision: _Precision) -> bool:
     return four_bit
 
 
-def _table(name: str, figures: dict[str, Any]) -> "Table":
-    from rich.table import Table
-
+def _table(name: str, figures: dict[str, Any]) -> list[str]:
+    from lexloop_eval.report.tables import markdown_table
     from lexloop_train.generator import STAGES
 
     title = f"{name}: {figures['kind']}, {figures['questions']} questions"
-    table = Table(title=plain(one_line(title)), title_justify="left")
-    for column in ("", *STAGES):
-        table.add_column(column)
-    for metric in figures[STAGES[0]]:
-        table.add_row(metric, *(_shown(figures[stage][metric]) for stage in STAGES))
-    return table
+    rows = [
+        [metric, *(_shown(figures[stage][metric]) for stage in STAGES)]
+        for metric in figures[STAGES[0]]
+    ]
+    return [one_line(title), "", *markdown_table(["", *STAGES], rows), ""]
 
 
 def _shown(figure: dict[str, float] | float | None) -> str:

@@ -17,6 +17,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.chunkers import chunker_for
 from lexloop.documents.reading.folder import load_documents
+from lexloop.documents.reading.workers import Progress
 from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors, unit_rows
 from lexloop.models.minilm import load_shipped
 from lexloop.store.opening import tools_for
@@ -35,7 +36,6 @@ from lexloop_eval.report.tables import (
 )
 from lexloop_eval.score import Score, Unresolved
 from lexloop_eval.statistics import paired_randomisation
-from lexloop_train.checkpoints import Report
 from lexloop_train.pairs import TrainingPair, read_pairs
 from lexloop_train.retrieval_figures import first_place, maxsim
 
@@ -159,7 +159,7 @@ def _of_gold(name: str, path: Path, corpus: Path, settings: Settings) -> SearchS
 
 
 def places_of(
-    embedder: Embedder, of: SearchSet, settings: Settings, report: Report
+    embedder: Embedder, search_set: SearchSet, settings: Settings, report: Progress
 ) -> dict[str, list[int]]:
     """Return the place, from 0, of each question's first right text, by signal.
 
@@ -167,7 +167,7 @@ def places_of(
 
     Args:
         embedder: The embedder to measure.
-        of: The set to search.
+        search_set: The set to search.
         settings: The settings for preparing texts, as for an index.
         report: Called with the number of embedded texts.
 
@@ -179,15 +179,17 @@ def places_of(
     """
     tools = tools_for(settings, embedder)
     empty = np.zeros((0, embedder.dimension), np.float16), np.zeros((0, 2), MARK)
-    windows = [windows_of(PreparedChunk(text, [], [], *empty, []), tools) for text in of.texts]
+    windows = [
+        windows_of(PreparedChunk(text, [], [], *empty, []), tools) for text in search_set.texts
+    ]
     texts, prepared = (
         [window.text for parts in windows for window in parts],
-        [folded(question) for question in of.questions],
+        [folded(question) for question in search_set.questions],
     )
     first = np.cumsum([0, *map(len, windows)])[:-1]
 
     def progress(done: int, every: int) -> None:
-        report(f"embedding {of.name}", done, every)
+        report(f"embedding {search_set.name}", done, every)
 
     scores: dict[str, Vectors] = {}
     if isinstance(embedder, TokenEmbedder):
@@ -203,9 +205,11 @@ def places_of(
     return {
         signal: [
             first_place(row, _marked(right, len(windows)))
-            for row, right in zip(np.maximum.reduceat(found, first, axis=1), of.right, strict=True)
+            for row, right in zip(
+                np.maximum.reduceat(similarities, first, axis=1), search_set.right, strict=True
+            )
         ]
-        for signal, found in scores.items()
+        for signal, similarities in scores.items()
     }
 
 

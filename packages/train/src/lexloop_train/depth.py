@@ -13,13 +13,13 @@ import numpy as np
 from lexloop.core.errors import InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.nodes.classify import class_plans as plans
 from lexloop.store.view import Collection as Index
 from lexloop_eval.case import Case
 from lexloop_eval.evidence import EvidenceIndex, contexts_of
 from lexloop_eval.graph_runs import retriever
 from lexloop_eval.score import Unresolved
-from lexloop_train.checkpoints import Report
 from lexloop_train.classifier import (
     LabelledQuestions,
     Labels,
@@ -38,7 +38,7 @@ def labelled(
     questions: Sequence[Case],
     index: Index,
     settings: Settings,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
 ) -> LabelledQuestions:
     """Return the questions whose evidence is known, each with the class of its depth.
 
@@ -74,15 +74,15 @@ def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
     return [chunks for chunks in chunks_of if not isinstance(chunks, Unresolved)]
 
 
-def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
+def depth(ranked: Sequence[str], needed: Sequence[Collection[str]]) -> int:
     """Return how many passages it takes to meet each piece that they hold; 1 for no piece.
 
     Args:
-        found: The ids of passages, best first.
+        ranked: The ids of passages, best first.
         needed: For each piece of evidence the ids of those that hold it.
     """
     first = [
-        next((place for place, name in enumerate(found, start=1) if name in piece), 1)
+        next((place for place, name in enumerate(ranked, start=1) if name in piece), 1)
         for piece in needed
     ]
     return max(first, default=1)
@@ -102,19 +102,8 @@ def measured(rows: LabelledQuestions, seed: int) -> list[ClassifierScores]:
         CorpusError: The rows do not have every class in enough different groups.
     """
     usual = np.full(len(rows.labels), np.bincount(rows.labels).argmax())
+    learnt = held_out(rows, lambda others: ours(train(others, TEXT, seed)), [_TASK], seed)[_TASK]
     return [
-        table_row((name, *_TASK), rows.labels, predicted, seed)
-        for name, predicted in (
-            ("learnt depth", out_of_fold(rows, seed)),
-            ("always the same", usual),
-        )
+        table_row((name, *_TASK), rows.labels, predicted)
+        for name, predicted in (("learnt depth", learnt), ("always the same", usual))
     ]
-
-
-def out_of_fold(rows: LabelledQuestions, seed: int, groups: Labels | None = None) -> Labels:
-    """Return the class of each row by a classifier that saw none of its group, shape (n,).
-
-    Raises:
-        CorpusError: The rows do not have every class in enough different groups.
-    """
-    return held_out(rows, lambda kept: ours(train(kept, TEXT, seed)), [_TASK], seed, groups)[_TASK]

@@ -57,11 +57,11 @@ class Trainee(torch.nn.Module):
         ]
         return {
             "asked": self._tokens([p.question for p in batch], self.recipe.question_tokens),
-            "found": self._tokens(texts, self.recipe.text_tokens),
+            "searched": self._tokens(texts, self.recipe.text_tokens),
             "same": torch.tensor(_alike(batch)),
         }
 
-    def forward(self, asked: Any, found: Any, same: Any) -> dict[str, Any]:
+    def forward(self, asked: Any, searched: Any, same: Any) -> dict[str, Any]:
         """Return the loss of a batch.
 
         It is the cross-entropy of each pair's text among those of the batch, by MaxSim and by the
@@ -72,7 +72,7 @@ class Trainee(torch.nn.Module):
         losses = [
             torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), targets)
             for scale, scores in zip(
-                scales, _scores(self._vectors(asked), self._vectors(found)), strict=True
+                scales, _scores(self._vectors(asked), self._vectors(searched)), strict=True
             )
         ]
         return {"loss": losses[0] + losses[1]}

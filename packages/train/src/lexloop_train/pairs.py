@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.jsonl import read_jsonl, write_checked
 from lexloop.core.settings import Settings
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.text.tokens import term_set, words
 from lexloop.store.view import Collection
 from lexloop_eval.case import Case
 from lexloop_eval.graph_runs import retriever
-from lexloop_train.checkpoints import Report
 from lexloop_train.questions import AnsweredQuestion, ProvisionText
 from lexloop_train.rows import read_csv
 
@@ -215,7 +215,7 @@ def make_pairs(
     share: float,
     seed: int,
     mine: Mine | None = None,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
 ) -> MadePairs:
     """Make pairs of questions.
 

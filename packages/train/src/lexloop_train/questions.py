@@ -6,22 +6,20 @@ by people who liked the answer.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-
-from pydantic import BaseModel
+from typing import Any
 
 from lexloop.apps.feedback import Opinion
 from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.structure.tree import Kind, Tree, Unit
-from lexloop.prompts import Data
 from lexloop.store.view import View
-from lexloop_eval.asking import Asker, prompted, questions_of
+from lexloop_eval.asking import Asker, questions_of, questions_on
 from lexloop_eval.score import Unresolved
 from lexloop_eval.testset.facts import lowered, read_facts
-from lexloop_train.checkpoints import Report
 
 MOST_CHARS = 2_000
 """Beyond this a unit is too much for one vector, and a narrower one is taken."""
@@ -196,12 +194,6 @@ def questions_with_thumbs(opinions: Sequence[Opinion], view: View) -> Iterator[A
             )
 
 
-class ModelQuestions(BaseModel):
-    """The questions that a model writes."""
-
-    questions: list[str]
-
-
 def chosen_provisions(view: View, most: int | None, seed: int) -> list[ProvisionText]:
     """Return the provisions that a model is asked about, in order.
 
@@ -220,7 +212,7 @@ def chosen_provisions(view: View, most: int | None, seed: int) -> list[Provision
 class ModelAsker:
     """Asks a model for questions on provisions. Replies are cached, so a rerun continues."""
 
-    def __init__(self, asker: Asker, each: int, report: Report = lambda *_: None) -> None:
+    def __init__(self, asker: Asker, each: int, report: Progress = silent) -> None:
         self._asker, self._each, self._report = asker, each, report
         self.failed = 0
 
@@ -233,22 +225,15 @@ class ModelAsker:
             ModelUnavailable: None of the first replies was usable.
         """
         progress = partial(self._report, "provisions")
-        replies = questions_of(self._asker, self._writing, provisions, progress)
+
+        def ask(provision: ProvisionText) -> Coroutine[Any, Any, list[str]]:
+            return questions_on(self._asker, provision.heading, provision.text, self._each)
+
+        replies = questions_of(self._asker, ask, provisions, progress)
         for provision, reply in zip(provisions, replies, strict=True):
             if isinstance(reply, Unresolved):
                 self.failed += 1
                 continue
-            lines = (" ".join(question.split()) for question in reply.questions)
-            for line in dict.fromkeys(lines):
+            for line in reply:
                 if len(line.split()) >= _FEWEST_WORDS:
                     yield AnsweredQuestion(line, provision, f"model {self._asker.name}")
-
-    async def _writing(self, provision: ProvisionText) -> ModelQuestions:
-        return await prompted(
-            self._asker,
-            "ask_provision",
-            ModelQuestions,
-            number=self._each,
-            headings=[Data("headings", provision.heading)] if provision.heading else [],
-            provision=[Data("provision", provision.text)],
-        )

@@ -2,23 +2,23 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lexloop.core.errors import InputError
-from lexloop.core.files import CARD, replacing, sha256_of, write_text
+from lexloop.core.files import replacing, sha256_of, write_text
 from lexloop.models.encoders import MODULES, asked_with, is_late, open_encoder
-from lexloop.models.minilm import MODEL, TOKENIZER, Card, genuine_folder, read_card
+from lexloop.models.minilm import MODEL, TOKENIZER, genuine_folder, read_card
 from lexloop_train.checkpoints import Say
 from lexloop_train.encoder_graph import export, exported, layers_of
 from lexloop_train.late import PROJECTION, Trainee
 from lexloop_train.pairs import TrainingPair
-from lexloop_train.recipe import PLOT, EmbedderRecipe, Origin
-from lexloop_train.retrieval_figures import figures_drawn, retrieval_figures, told_apart
+from lexloop_train.recipe import BEST, EmbedderRecipe, Origin, averaged, save, write_card
+from lexloop_train.retrieval_figures import retrieval_figures, told_apart
 from lexloop_train.trainers import WEIGHTS, contrast, late
 
-_BEST, _ENCODER = "best.safetensors", "encoder.safetensors"
+_ENCODER = "encoder.safetensors"
 _CONFIG = "config.json"
 _MEAN = "pooling_mode_mean_tokens"
 _SHAPE = {
@@ -92,7 +92,7 @@ def train_small_bert(
     *,
     state: Path,
     origin: Origin,
-    told: Say,
+    say: Say,
 ) -> dict[str, float]:
     """See ``train_embedder``. The state of a killed training is in ``state``."""
     from safetensors.torch import load_file
@@ -100,14 +100,14 @@ def train_small_bert(
     base = _trainable(origin.base, state / "base")
     trainee = Trainee(base, recipe).to(recipe.device)
     first, before = trainee.weights(), retrieval_figures(kept, trainee.vectors)
-    if not (state / _BEST).exists():
+    if not (state / BEST).exists():
         if recipe.loss == "late":
-            best = late(trainee, training, kept, state, told)
+            best = late(trainee, training, kept, state, say)
         else:
             model = open_encoder(str(base), recipe.device, late=False)
-            best = load_file(contrast(model, training, kept, state, recipe, say=told) / WEIGHTS)
-        _save({**first, **best}, state / _BEST)
-    trainee.take(_averaged(first, state / _BEST, recipe.share))
+            best = load_file(contrast(model, training, kept, state, recipe, say=say) / WEIGHTS)
+        save({**first, **best}, state / BEST)
+    trainee.take(averaged(first, state / BEST, recipe.share))
     figures = told_apart(before, retrieval_figures(kept, trainee.vectors))
     _write(trainee, state, out, origin, figures)
     return figures
@@ -147,20 +147,13 @@ def weights_of(base: Path) -> Path:
     )
 
 
-def _averaged(first: Mapping[str, Any], best: Path, share: float) -> dict[str, Any]:
-    from safetensors.torch import load_file
-
-    trained = load_file(best)
-    return {name: (1 - share) * first[name] + share * trained[name] for name in first}
-
-
 def _write(
     trainee: Trainee, state: Path, out: Path, origin: Origin, figures: dict[str, float]
 ) -> None:
-    """The folder: the graph, the tokenizer, a plot, and last the card, which makes it whole."""
+    """Write the graph, the tokenizer and the card."""
     weights, before = trainee.weights(), weights_of(origin.base)
     encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
-    _save(encoder, state / _ENCODER)
+    save(encoder, state / _ENCODER)
     export(state / _ENCODER, weights[PROJECTION].numpy(), out / MODEL)
     with replacing(out / TOKENIZER) as sink:
         sink.write((genuine_folder() / TOKENIZER).read_bytes())
@@ -169,23 +162,6 @@ def _write(
         name = read_card(origin.base).model
     elif origin.base == genuine_folder():
         name = "all-MiniLM-L6-v2"
-    card = Card(
-        model=origin.model,
-        base=f"{name}@{sha256_of(before)[:12]}",
-        sha256={name: sha256_of(out / name) for name in (MODEL, TOKENIZER)},
-        licence=origin.licence,
-        data=origin.data,
-        command=origin.command,
-        seed=trainee.recipe.seed,
-        figures=figures,
-    )
-    write_text(out / PLOT, figures_drawn(figures))
-    write_text(out / CARD, card.model_dump_json(indent=2) + "\n")
-
-
-def _save(weights: Mapping[str, Any], path: Path) -> None:
-    """Replace a file by weights, as safetensors."""
-    from safetensors.torch import save
-
-    with replacing(path) as sink:
-        sink.write(save({name: tensor.contiguous() for name, tensor in weights.items()}))
+    base = f"{name}@{sha256_of(before)[:12]}"
+    seed = trainee.recipe.seed
+    write_card(out, origin, base=base, names=[MODEL, TOKENIZER], seed=seed, figures=figures)

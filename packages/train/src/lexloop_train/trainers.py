@@ -54,7 +54,7 @@ def contrast(
     Each question's text is distinguished from those of its batch and from their mined negatives, by
     the cross-entropy of 20 times the cosine: LQ-RAG's multiple negatives ranking. Over the titles
     and bodies of clicked documents it is the InfoNCE of Sultania et al., appendix A.
-    ``cached_mnrl`` takes the same step for a large batch a few pairs at a time. A model with token
+    ``cached-mnrl`` takes the same step for a large batch a few pairs at a time. A model with token
     vectors is trained by the same cross-entropy of MaxSim, as PyLate does.
 
     The recipe's runs and headings are not used. Checkpoints are kept in ``state``. The same call
@@ -120,7 +120,7 @@ def _parts(model: Any, recipe: EmbedderRecipe) -> tuple[Any, Any, Any]:
     """The trainer, its arguments and the loss for a model."""
     import sentence_transformers as them
 
-    cached = recipe.loss == "cached_mnrl"
+    cached = recipe.loss == "cached-mnrl"
     if is_multi_vector(model):
         from sentence_transformers.multi_vector_encoder import losses as of_tokens
 

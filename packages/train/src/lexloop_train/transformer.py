@@ -17,17 +17,10 @@ from lexloop.core.errors import (
     TrainingError,
 )
 from lexloop.core.files import CARD, check_sums, write_text
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify import TransformerClassifier
-from lexloop_train.checkpoints import (
-    GOES_ON,
-    STEADY,
-    Report,
-    alone,
-    quietly,
-    settle,
-    train_on,
-)
+from lexloop_train.checkpoints import GOES_ON, STEADY, alone, quietly, settle, train_on
 from lexloop_train.classifier import (
     CLASS_COUNTS,
     Classes,
@@ -69,7 +62,7 @@ def tuned(
     tuning: Tuning,
     *,
     out: Path,
-    report: Report = lambda *_: None,
+    report: Progress = silent,
 ) -> Path:
     """Return the folder of a model fine-tuned on some rows, reusing one of the same rows.
 
@@ -139,7 +132,7 @@ def _fit(
     tuning: Tuning,
     *,
     work: Path,
-    report: Report,
+    report: Progress,
 ) -> None:
     """Train into ``work/done``, from the last checkpoint in ``work`` if there is one."""
     import torch

@@ -1,6 +1,5 @@
 """Every answer judged, on this machine and by a model, beside the others to its question."""
 
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import lru_cache, partial
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import InputError
@@ -16,6 +15,7 @@ from lexloop.core.jsonl import read_jsonl
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.reading.workers import Progress
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import words
 from lexloop.models.embedding import Embed, Embedder, Vectors
@@ -27,6 +27,7 @@ from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import load_weights
 from lexloop_eval.asking import Asker, side_by_side
+from lexloop_eval.case import Identified, with_ids
 from lexloop_eval.correctness import CorrectnessJudge
 from lexloop_eval.eval_rag.questions import Match, QuestionIndex
 from lexloop_eval.judges_by_model import Given, chat_eval, fair_eval, model_metrics
@@ -38,7 +39,7 @@ HUMAN = "human"
 _OWN = ("id", "system", "question", "answer", "reference_answer", "contexts", "documents")
 
 
-class Answer(BaseModel):
+class Answer(Identified):
     """One answer by one system. ``question`` and ``answer`` are required.
 
     ``contexts`` are the texts that the answer was written from. ``documents`` names documents of
@@ -48,7 +49,6 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
-    id: str = ""
     system: str = ""
     question: str = Field(min_length=1, pattern=r"\S")
     answer: str
@@ -89,21 +89,10 @@ def read_answers(path: Path, human: str | None = None) -> list[Answer]:
     # text and truth values are not scores
     score: Any = Field(validation_alias=human or HUMAN, strict=True, allow_inf_nan=False)
     line = create_model("Answer", __base__=Answer, human=(Annotated[float | None, score], None))
-    answers = [
-        answer if answer.id else answer.model_copy(update={"id": f"a{number:04d}"})
-        for number, answer in enumerate(read_jsonl(path, line), start=1)
-    ]
+    answers = with_ids(path, read_jsonl(path, line), "a")
     if human and all(answer.human is None for answer in answers):
         raise InputError(f"{path}: no line has a score in {human!r}.", "Name another field.")
-    counts = Counter((answer.system, answer.id) for answer in answers)
-    twice = [key for key, count in counts.items() if count > 1]
-    if twice:
-        system, name = twice[0]
-        raise InputError(
-            f"{path}: {len(twice)} ids occur twice for one system, first {name!r} of {system!r}.",
-            "Give each answer of a system its own id.",
-        )
-    return answers
+    return [*answers]
 
 
 Scores = dict[str, Score]
@@ -143,7 +132,7 @@ class AnswerJudge:
         self,
         answers: Sequence[Answer],
         documents: Sequence[Document],
-        progress: Callable[[str, int, int], None],
+        progress: Progress,
     ) -> list[Scores]:
         """Return every score of each answer by name, in the order of the answers.
 
@@ -304,7 +293,6 @@ class _NoCollection:
         return None
 
 
-Progress = Callable[[str, int, int], None]
 Ask = Callable[[str, Sequence[Answer], Document], list[Scores]]
 _MOST_TOGETHER = 8
 """The most answers to one question that a model compares in one call."""

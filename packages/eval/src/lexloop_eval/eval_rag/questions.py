@@ -26,10 +26,9 @@ from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.structure.references import Cited, cited, every_cited
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Embedder, Vectors
-from lexloop.models.request import Chat
 from lexloop.store.opening import open_corpus, tools_for
 from lexloop.store.view import View
-from lexloop_eval.asking import Asker, Progress, prompted, side_by_side
+from lexloop_eval.asking import Asker, Progress, questions_on, side_by_side
 from lexloop_eval.score import Unresolved
 
 
@@ -218,7 +217,6 @@ def _of_pair(pair: KnownAnswer, cited: Sequence[Authority]) -> Authority:
 
 
 _MOST_HEADING = 120
-_MOST_QUESTIONS = 10
 _MARKS = re.compile(r"^[#\s]+")
 Write = Callable[[Sequence[Authority], Progress], tuple[list[Entry], list[str]]]
 Match = tuple[Entry, float]
@@ -324,25 +322,6 @@ def entries_by_rule(authorities: Sequence[Authority]) -> list[Entry]:
     return entries
 
 
-class ProvisionQuestions(BaseModel):
-    """The questions that a provision answers."""
-
-    questions: list[str] = Field(min_length=1, max_length=_MOST_QUESTIONS)
-
-
-async def _written_questions(chat: Chat, authority: Authority, count: int) -> list[str]:
-    """Have a model write so many questions that a provision answers."""
-    reply = await prompted(
-        chat,
-        "eval_rag_questions",
-        ProvisionQuestions,
-        document=authority.text,
-        label=authority.label,
-        count=count,
-    )
-    return [question.strip() for question in reply.questions if question.strip()][:count]
-
-
 def entries_by_model(
     asker: Asker, count: int, workers: int, authorities: Sequence[Authority], progress: Progress
 ) -> tuple[list[Entry], list[str]]:
@@ -364,7 +343,7 @@ def entries_by_model(
     """
 
     def ask(authority: Authority) -> list[str] | Unresolved:
-        return asker.settle(_written_questions(asker, authority, count))
+        return asker.settle(questions_on(asker, authority.label, authority.text, count))
 
     entries: list[Entry] = []
     missing: list[str] = []
@@ -375,5 +354,5 @@ def entries_by_model(
             missing.append(f"{authority.label}: {why}")
             entries += entries_by_rule([authority])
         else:
-            entries += [Entry(question, authority) for question in reply]
+            entries += [Entry(question, authority) for question in reply[:count]]
     return entries, missing

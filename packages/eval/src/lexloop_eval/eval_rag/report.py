@@ -13,12 +13,12 @@ from lexloop_eval.report.tables import (
     as_markdown,
     figures,
     of_estimate,
+    plain_cell,
 )
 from lexloop_eval.score import Score, Unresolved, from_json, is_resolved
 from lexloop_eval.statistics import CORRELATIONS, correlations
 
 _MOST_PLOTS = 12
-_ESCAPED = str.maketrans({"|": r"\|", "<": "&lt;", "`": "'"})
 
 
 def summarise(records: Sequence[AnswerRecord], about: Figures) -> Figures:
@@ -93,14 +93,10 @@ def _scores(records: Sequence[AnswerRecord], name: str) -> list[Score]:
 
 def to_markdown(summary: Figures) -> str:
     """Return tables of scores, agreement and unresolved scores, readable in a terminal."""
-    title, *facts = map(_escaped, (f"{summary['answers_file']}, judged", *_facts(summary)))
+    title, *facts = map(plain_cell, (f"{summary['answers_file']}, judged", *_facts(summary)))
     heading = "\n".join([f"# {title}", "", *(f"- {fact}" for fact in facts)])
-    shown = (as_markdown(table, _escaped) for table in _tables(summary) if table.rows)
+    shown = (as_markdown(table, plain_cell) for table in _tables(summary) if table.rows)
     return "\n\n".join([heading, *shown])
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.translate(_ESCAPED).split())
 
 
 def to_html(summary: Figures, records: Sequence[AnswerRecord]) -> str:

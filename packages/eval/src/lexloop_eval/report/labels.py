@@ -19,6 +19,7 @@ from lexloop_eval.report.tables import (
     interval,
     number,
     of_estimate,
+    plain_cell,
     probability,
     rounded,
 )
@@ -182,14 +183,10 @@ def as_text(summary: Figures) -> str:
     parts = [_people(summary)]
     for asked in SCALES:
         if asked in summary:
-            parts += [_told(table) for table in _tables(asked, summary[asked])]
+            parts += [as_markdown(table, plain_cell) for table in _tables(asked, summary[asked])]
             if not summary[asked]["between"]:
                 parts.append("Kappa is not given: it takes two people, and one has answered this.")
     return "\n\n".join(parts)
-
-
-def _told(table: Table) -> str:
-    return as_markdown(table, lambda text: " ".join(text.replace("|", "/").split()))
 
 
 def _people(summary: Figures) -> str:

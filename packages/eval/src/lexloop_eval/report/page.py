@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from lexloop.apps.shapes.text import first_of
 from lexloop_eval.record import Record
 from lexloop_eval.report import drawing
 from lexloop_eval.report.published import published_tables
@@ -41,8 +42,11 @@ _JUDGES = {
     "rouge1_recall",
 }
 _MOST_JUDGES = 9
-Columns = Mapping[str, Callable[[Any], Value]]
-"""The heads of a table, each with the value in its column."""
+Column = str | tuple[str, ...] | Callable[[Any], Value]
+"""What a variant has in a column: a field of its row, such as ``loop.retries``, the same as names
+that may be missing or hold a dot, or a function of the row."""
+Columns = Mapping[str, Column]
+"""The columns of a table by their heads."""
 Grouping = Literal["by_type", "by_class"]
 GROUPINGS: dict[Grouping, str] = {"by_type": "question type", "by_class": "complexity class"}
 _MOST_COLUMNS, _MOST_NAMED = 6, 6
@@ -87,21 +91,30 @@ def _table(
 ) -> Table:
     """A table with a line, under its number, for each variant that is shown."""
     lines = [
-        [place, row["name"], *(value(row) for value in columns.values())]
+        [place, row["name"], *(_value(row, column) for column in columns.values())]
         for place, row in enumerate(rows, start=1)
         if shown(row)
     ]
     return Table(heading, note, ["#", "Variant", *columns], lines)
 
 
+def _value(row: Any, column: Column) -> Value:
+    if callable(column):
+        return column(row)
+    value: Any = row
+    for name in column.split(".") if isinstance(column, str) else column:
+        value = None if value is None else value.get(name)
+    return cast(Value, value)
+
+
 def _variants(run: Run) -> list[Table]:
     """The variants and the settings that each changes."""
     columns: Columns = {
-        "Source": lambda row: row["source"],
+        "Source": "source",
         "Settings changed": lambda row: ", ".join(
             f"{name} = {value}" for name, value in row["settings"].items()
         ),
-        "Questions": lambda row: row["questions"],
+        "Questions": "questions",
     }
     note = "What each variant changes of the run's settings."
     return [_table("Variants", note, run.rows, columns)]
@@ -119,14 +132,12 @@ def _metrics(run: Run) -> list[Table]:
     tables = []
     for group, members in grouped(names).items():
         for start in range(0, len(members), _MOST_COLUMNS):
-            columns = {label(name): _metric(name) for name in members[start:][:_MOST_COLUMNS]}
+            columns: Columns = {
+                label(name): ("metrics", name) for name in members[start:][:_MOST_COLUMNS]
+            }
             more = " (continued)" if start else ""
             tables.append(_table(f"{group}{more}", NOTE + compared, run.rows, columns))
     return tables
-
-
-def _metric(name: str) -> Callable[[Figures], Value]:
-    return lambda row: row["metrics"].get(name)
 
 
 def _by_group(run: Run, by: Grouping) -> list[Table]:
@@ -140,15 +151,12 @@ def _by_group(run: Run, by: Grouping) -> list[Table]:
         if any(_spent(row, DOLLARS) for row in run.rows):
             shown.append(DOLLARS)
 
-    def of(group: str, metric: str) -> Callable[[Figures], Value]:
-        return lambda row: row[by][group]["metrics"].get(metric) if group in row[by] else None
-
     return [
         _table(
             f"{title(metric)} by {GROUPINGS[by]}",
             NOTE,
             run.rows,
-            {group: of(group, metric) for group in names},
+            {group: (by, group, "metrics", metric) for group in names},
         )
         for metric in shown
     ]
@@ -165,21 +173,16 @@ def _times(run: Run) -> list[Table]:
         return []
     rows = run.timings["variants"]
 
-    def part(name: Literal["median", "p90", "worst", "total", "retries"]) -> Any:
-        return lambda row: None if row["seconds"][name] is None else f"{row['seconds'][name]:.3f}"
-
-    def of(group: str) -> Callable[[Figures], Value]:
-        return lambda row: row["by_class"][group]["mean"] if group in row["by_class"] else None
-
     in_all: Columns = {
-        "Mean": lambda row: row["seconds"]["mean"],
-        "Median": part("median"),
-        "90 %": part("p90"),
-        "Slowest": part("worst"),
-        "Total": part("total"),
-        "Of it retries": part("retries"),
+        "Mean": "seconds.mean",
+        "Median": "seconds.median",
+        "90 %": "seconds.p90",
+        "Slowest": "seconds.worst",
+        "Total": "seconds.total",
+        "Of it retries": "seconds.retries",
     }
-    by_class = {name: of(name) for name in sorted({n for row in rows for n in row["by_class"]})}
+    classes = sorted({name for row in rows for name in row["by_class"]})
+    by_class: Columns = {name: ("by_class", name, "mean") for name in classes}
     note = f"{NOTE} Questions that failed are left out."
     return [
         _table("Latency in seconds", note, rows, in_all),
@@ -190,27 +193,24 @@ def _times(run: Run) -> list[Table]:
 def _loop(run: Run) -> list[Table]:
     """How often the loop retried, its gain, and its cost."""
 
-    def of(name: str) -> Callable[[Figures], Value]:
-        return lambda row: row["loop"][name]
-
     def gain(row: Figures) -> Value:
         gain_figure: Figure = row["loop"]["correctness_gain"]
         p = row["loop"]["correctness_p"]
         return gain_figure if isinstance(p, dict) else {**gain_figure, "p": p}
 
     columns: Columns = {
-        "Questions": of("questions"),
-        "Retried": of("retried"),
-        "Retries": of("retries"),
-        "Passed at first": of("passed_first"),
-        "Passed in the end": of("passed_finally"),
-        "Correctness at first": of("correctness_first"),
-        "In the end": of("correctness_final"),
+        "Questions": "loop.questions",
+        "Retried": "loop.retried",
+        "Retries": "loop.retries",
+        "Passed at first": "loop.passed_first",
+        "Passed in the end": "loop.passed_finally",
+        "Correctness at first": "loop.correctness_first",
+        "In the end": "loop.correctness_final",
         "Gain": gain,
         "Better / worse": lambda row: f"{row['loop']['improved']} / {row['loop']['worsened']}",
-        "Gain of the lowest score": of("lowest_gain"),
-        "Model calls of retries": of("model_calls"),
-        "Tokens of retries": of("tokens"),
+        "Gain of the lowest score": "loop.lowest_gain",
+        "Model calls of retries": "loop.model_calls",
+        "Tokens of retries": "loop.tokens",
     }
     note = (
         f"{NOTE} Gains are over the questions that were tried again; p: paired randomisation test. "
@@ -233,7 +233,7 @@ def _refusals(run: Run) -> list[Table]:
 
     columns: Columns = {
         "Refused": lambda row: share(row["refused"]),
-        "Share": lambda row: row["refused"] and row["refused"]["share"],
+        "Share": ("refused", "share"),
         **{kind: of(kind) for kind in kinds},
     }
     table = _table(
@@ -246,9 +246,9 @@ def _missing(run: Run) -> list[Table]:
     """Variants not run, why scores are missing, and questions that went wrong, if any."""
     skipped = [[entry["variant"], entry["reason"]] for entry in run.summary["skipped"]]
     columns: Columns = {
-        "Failed": lambda row: row["failed"],
-        "Degraded": lambda row: row["degraded"],
-        "Warned": lambda row: row["warned"],
+        "Failed": "failed",
+        "Degraded": "degraded",
+        "Warned": "warned",
         "What happened": lambda row: "; ".join(
             f"{reason} ({n})" for reason, n in (row["errors"] | row["degradations"]).items()
         ),
@@ -280,14 +280,10 @@ def _unresolved(run: Run) -> Table:
     for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         names = list(dict.fromkeys(metric for why, _, metric, _ in unresolved if why == reason))
         rows = {name for why, _, _, name in unresolved if why == reason}
-        lines.append([reason, count, len(rows), _listed(names)])
+        listed = ", ".join(first_of([*map(label, names)], _MOST_NAMED, "{} more"))
+        lines.append([reason, count, len(rows), listed])
     note = "They are left out of every mean and never counted as 0."
     return Table("Unresolved scores", note, ["Reason", "Scores", "Variants", "Metrics"], lines)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(map(label, names[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _hardest(run: Run) -> list[Table]:

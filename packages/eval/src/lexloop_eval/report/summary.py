@@ -148,16 +148,12 @@ def _compare(first: Sequence[Record], own: Sequence[Record], metrics: dict[str, 
         metrics[name]["p"] = rounded(p) if is_resolved(p) else None
 
 
-def _type_name(record: Record) -> str:
-    return record["question_type"]
-
-
 def _class_name(record: Record) -> str:
     label = record["complexity"]
     return "none" if label is None else str(label)
 
 
-_KEYS: tuple[Key, Key] = (_type_name, _class_name)
+_KEYS: tuple[Key, Key] = (lambda record: record["question_type"], _class_name)
 UNNAMED = "(none)"
 
 

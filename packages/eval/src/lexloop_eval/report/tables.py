@@ -133,6 +133,7 @@ def rounded(value: float) -> float:
 
 NOTE = "Mean [95 % bootstrap interval] (unresolved scores)."
 NO_VALUE = "–"
+_PLAIN = str.maketrans({"|": r"\|", "<": "&lt;", "`": "'"})
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~&!])")
 
 
@@ -158,7 +159,7 @@ class Cell:
         return " ".join(filter(None, (self.text, self.interval, missing, self.p)))
 
 
-Value = str | int | Figure | Cell | None
+Value = str | int | float | Figure | Cell | None
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,8 @@ def cell(value: Value) -> Cell:
     """Return the cell of a figure or of a text. None and empty values are a dash."""
     if isinstance(value, Cell):
         return value
+    if isinstance(value, float):
+        return Cell(number(value))
     if value is None or isinstance(value, str | int):
         return Cell(NO_VALUE if value is None or value == "" else str(value))
     mean, low, high = value["mean"], value.get("low"), value.get("high")
@@ -229,6 +232,11 @@ def as_markdown(table: Table, escape: Callable[[str], str] | None = None) -> str
     rows = [[plain(str(cell)) for cell in row] for row in table.cells]
     lines = markdown_table([plain(name) for name in table.head], rows)
     return "\n".join([f"## {plain(table.title)}", "", *note, *lines])
+
+
+def plain_cell(text: str) -> str:
+    """Return text that others wrote for a table that is read on a terminal."""
+    return " ".join(text.translate(_PLAIN).split())
 
 
 def escaped(text: str) -> str:

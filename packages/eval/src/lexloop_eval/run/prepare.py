@@ -247,22 +247,13 @@ def _code_version() -> tuple[str, str]:
         number = version("lexloop")
     except PackageNotFoundError:
         number = ""
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[5]
     if not (root / ".git").exists():
         return number, ""
-    command = [
-        "git",
-        "-C",
-        str(root),
-        "describe",
-        "--always",
-        "--abbrev=40",
-        "--dirty",
-        "--exclude=*",
-    ]
+    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty"]
     try:
         completed = subprocess.run(  # noqa: S603 - a fixed command
-            command, capture_output=True, text=True, timeout=_GIT_S, check=True
+            [*command, "--exclude=*"], capture_output=True, text=True, timeout=_GIT_S, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return number, ""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import InputError
 from lexloop.core.jsonl import problems
 from lexloop.core.settings import Settings
@@ -160,15 +161,11 @@ def runnable(
         for item in skipped:
             by_reason.setdefault(item["reason"], []).append(item["variant"])
         reasons = "; ".join(
-            f"{_listed(names_of_reason)}: {reason}" for reason, names_of_reason in by_reason.items()
+            f"{', '.join(first_of(names, _MOST_NAMED, '{} more'))}: {reason}"
+            for reason, names in by_reason.items()
         )
         raise InputError(f"No variant can be run: {reasons}.", "Configure what they need.")
     return able, skipped
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _fixed_by_index(variant: Variant, base: Settings) -> str:

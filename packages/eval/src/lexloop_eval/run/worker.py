@@ -101,9 +101,9 @@ class Judges:
 
     def __init__(self, connection: Connection, judge: dict[str, Any] | None) -> None:
         self._alone: dict[str, OneByOne] = {}
-        self._counts: dict[tuple[str, str], int] = {}
         self.known = CaseCache()
         self.embed = self._one_by_one(load_shipped()).embed
+        self._tokens = lru_cache(_MOST_CACHED)(load_shipped().count_tokens)
         self.support = ClaimSupport(self.embed)
         self.correctness = CorrectnessJudge(self.embed)
         self.asker = Asker(Settings(**judge), connection) if judge else None
@@ -119,14 +119,7 @@ class Judges:
 
     def context_tokens(self, passages: list[Passage]) -> int:
         """Count the tokens of the passages by the embedded model, whichever model answers."""
-        embedder = load_shipped()
-        total = 0
-        for passage in passages:
-            key = passage["id"], passage["text"]
-            if key not in self._counts:
-                self._counts[key] = embedder.count_tokens(passage["text"])
-            total += self._counts[key]
-        return total
+        return sum(self._tokens(passage["text"]) for passage in passages)
 
 
 SUPPORTED = 0.5
@@ -180,26 +173,34 @@ class Answered:
         return question
 
 
-def measure(it: Answered) -> dict[str, Score]:
+def measure(asked: Answered) -> dict[str, Score]:
     """Return every metric. Metrics that lack their input are unresolved, with the reason."""
-    cache, answer, ids = it.judges.known, it.state["answer"], tuple(p["id"] for p in it.passages)
-    cache.about(it.gold.id)
+    cache, answer, ids = (
+        asked.judges.known,
+        asked.state["answer"],
+        tuple(p["id"] for p in asked.passages),
+    )
+    cache.about(asked.gold.id)
     metrics: dict[str, Score] = {
-        **cache.get(("reference", answer, it.reference), lambda: _against_reference(it)),
-        **cache.get(("answer", it.question, it.view, answer, ids), lambda: _of_the_answer(it)),
-        **cache.get(("context", it.reference, it.view, ids), lambda: _of_the_context(it)),
-        **_of_abstaining(it),
-        "unverified_citations": _unverified(it),
+        **cache.get(("reference", answer, asked.reference), lambda: _against_reference(asked)),
+        **cache.get(
+            ("answer", asked.question, asked.view, answer, ids), lambda: _of_the_answer(asked)
+        ),
+        **cache.get(("context", asked.reference, asked.view, ids), lambda: _of_the_context(asked)),
+        **_of_abstaining(asked),
+        "unverified_citations": _unverified(asked),
         "words": float(len(without_markers(answer).split())),
-        **of_retrieval(_relevant(it), ranking(it.state), it.passages, it.state["plan"]["k"]),
+        **of_retrieval(
+            _relevant(asked), ranking(asked.state), asked.passages, asked.state["plan"]["k"]
+        ),
     }
-    if it.judges.asker is not None:
-        texts = [passage["text"] for passage in it.passages]
-        rubrics = it.judges.asker.rubrics
-        given = Given(it.question, answer, it.reference, texts, it.judges.embed, rubrics)
-        metrics |= model_metrics(it.judges.asker, given)
-    if it.gold.rated:
-        metrics["human"] = by_people(it.gold, answer)
+    if asked.judges.asker is not None:
+        texts = [passage["text"] for passage in asked.passages]
+        rubrics = asked.judges.asker.rubrics
+        given = Given(asked.question, answer, asked.reference, texts, asked.judges.embed, rubrics)
+        metrics |= model_metrics(asked.judges.asker, given)
+    if asked.gold.rated:
+        metrics["human"] = by_people(asked.gold, answer)
     return metrics
 
 
@@ -212,10 +213,10 @@ def by_people(gold: Case, answer: str) -> Score:
     return fmean(scores) if scores else Unresolved("nobody has scored this answer")
 
 
-def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
+def attempt_seen(asked: Answered, attempt: Attempt) -> AttemptSeen:
     """Return the record of one pass through the loop."""
     evaluation, usage = attempt["evaluation"], attempt["usage"]
-    score = _correctness(it, attempt["answer"])
+    score = _correctness(asked, attempt["answer"])
     seen: AttemptSeen = {
         "answer_relevance": evaluation["answer_relevance"],
         "context_relevance": evaluation["context_relevance"],
@@ -232,46 +233,42 @@ def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
     return seen
 
 
-def _against_reference(it: Answered) -> dict[str, Score]:
+def _against_reference(asked: Answered) -> dict[str, Score]:
     """Compare with the reference: by vectors, by the correctness judge, by words.
 
     The [n] markers are not part of an answer's text.
     """
-    if not it.reference:
+    if not asked.reference:
         return dict.fromkeys(_AGAINST_REFERENCE, _NO_REFERENCE)
-    judged = _correctness(it, it.state["answer"])
+    judged = _correctness(asked, asked.state["answer"])
     correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
-    if it.gold.out_of_scope:  # any wording may say that the documents do not answer
+    if asked.gold.out_of_scope:  # any wording may say that the documents do not answer
         free = Unresolved("out of scope: the reference's words are not the only ones")
         return {**dict.fromkeys(_AGAINST_REFERENCE, free), **correct}
-    text, reference = without_markers(it.state["answer"]), it.reference
-    ours, theirs = it.judges.embed([text, reference])
-    return {
-        **correct,
-        "similarity": cosine(ours, theirs),
-        **by_words(text, reference),
-    }
+    text, reference = without_markers(asked.state["answer"]), asked.reference
+    ours, theirs = asked.judges.embed([text, reference])
+    return {**correct, "similarity": cosine(ours, theirs), **by_words(text, reference)}
 
 
-def _correctness(it: Answered, answer: str) -> Score:
+def _correctness(asked: Answered, answer: str) -> Score:
     """The embedded judge's absolute correctness, 1 to 5."""
-    if not it.reference:
+    if not asked.reference:
         return _NO_REFERENCE
-    text, judge = without_markers(answer), it.judges.correctness
-    return it.judges.known.get(
-        ("correctness", text), lambda: judge.score(it.gold.question, text, it.reference)
+    text, judge = without_markers(answer), asked.judges.correctness
+    return asked.judges.known.get(
+        ("correctness", text), lambda: judge.score(asked.gold.question, text, asked.reference)
     )
 
 
-def _of_the_answer(it: Answered) -> dict[str, Score]:
+def _of_the_answer(asked: Answered) -> dict[str, Score]:
     """LQ-RAG's triad and HyPA-RAG's faithfulness (5.2), without a model."""
-    if it.state["abstained"]:
+    if asked.state["abstained"]:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
-    if not it.passages:
+    if not asked.passages:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
-    triad = waited(it.judge.judge(parse(it.question), it.passages, it.state["answer"]))
+    triad = waited(asked.judge.judge(parse(asked.question), asked.passages, asked.state["answer"]))
     scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
-    inferred = _supported(it, claims_of(it.state["answer"]), it.passages)
+    inferred = _supported(asked, claims_of(asked.state["answer"]), asked.passages)
     missing = Unresolved("the judge gave no score")
     return {
         **{name: missing if score is None else score for name, score in scores.items()},
@@ -279,42 +276,47 @@ def _of_the_answer(it: Answered) -> dict[str, Score]:
     }
 
 
-def _of_the_context(it: Answered) -> dict[str, Score]:
+def _of_the_context(asked: Answered) -> dict[str, Score]:
     """HyPA-RAG's context recall and precision (5.2), by the claims of the reference."""
     names = ("context_recall", "context_precision")
-    if it.gold.out_of_scope:
+    if asked.gold.out_of_scope:
         return dict.fromkeys(names, Unresolved("out of scope: nothing is relevant"))
-    claims = claims_of(it.reference)
+    claims = claims_of(asked.reference)
     if not claims:
         return dict.fromkeys(names, _NO_REFERENCE)
-    if not it.passages:
+    if not asked.passages:
         return dict.fromkeys(names, Unresolved("no passage was retrieved"))
-    relevant = [_supports_any(it, claims, passage) for passage in it.passages]
+    relevant = [_supports_any(asked, claims, passage) for passage in asked.passages]
     return {
-        "context_recall": retrieval.borne_out(_supported(it, claims, it.passages), "reference"),
+        "context_recall": retrieval.borne_out(
+            _supported(asked, claims, asked.passages), "reference"
+        ),
         "context_precision": retrieval.context_precision(relevant),
     }
 
 
-def _supports_any(it: Answered, claims: list[str], passage: Passage) -> bool:
-    return it.judges.known.get(
+def _supports_any(asked: Answered, claims: list[str], passage: Passage) -> bool:
+    return asked.judges.known.get(
         ("supports any", tuple(claims), passage["text"]),
-        lambda: any(_supported(it, claims, [passage])),
+        lambda: any(_supported(asked, claims, [passage])),
     )
 
 
-def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
+def _supported(asked: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
     """Judge of each claim that the passages together support it."""
     texts = [passage["text"] for passage in passages]
-    evidence: Evidence = it.judges.known.get(
-        ("evidence", tuple(texts)), lambda: evidence_of(texts, it.judges.embed)
+    evidence: Evidence = asked.judges.known.get(
+        ("evidence", tuple(texts)), lambda: evidence_of(texts, asked.judges.embed)
     )
-    return [judged.probability >= SUPPORTED for judged in it.judges.support.of(claims, evidence)]
+    return [judged.probability >= SUPPORTED for judged in asked.judges.support.of(claims, evidence)]
 
 
-def _of_abstaining(it: Answered) -> dict[str, Score]:
+def _of_abstaining(asked: Answered) -> dict[str, Score]:
     """Judge abstaining and answering by whether the documents have the answer."""
-    abstained, answerable = bool(it.state["abstained"]), not (it.closed or it.gold.out_of_scope)
+    abstained, answerable = (
+        bool(asked.state["abstained"]),
+        not (asked.closed or asked.gold.out_of_scope),
+    )
     answerable_only = Unresolved("the documents answer the question")
     unanswerable_only = Unresolved("the documents do not answer the question")
     return {
@@ -324,23 +326,25 @@ def _of_abstaining(it: Answered) -> dict[str, Score]:
     }
 
 
-def _unverified(it: Answered) -> Score:
-    state = it.state
+def _unverified(asked: Answered) -> Score:
+    state = asked.state
     if state["abstained"]:
         return 0.0
-    if not it.passages and not state["citations"]:
+    if not asked.passages and not state["citations"]:
         return Unresolved("the answer was written without passages")
     told = state["draft"]["told"] if "draft" in state else []
-    return float(len(citation_problems(state["answer"], state["citations"], it.view.text_of, told)))
+    return float(
+        len(citation_problems(state["answer"], state["citations"], asked.view.text_of, told))
+    )
 
 
-def _relevant(it: Answered) -> Relevant:
-    if it.evidence is None:
+def _relevant(asked: Answered) -> Relevant:
+    if asked.evidence is None:
         return Relevant.unknown("the variant retrieves nothing")
-    if it.closed:
+    if asked.closed:
         return Relevant.unknown("the evidence was taken out of the corpus")
-    index = it.evidence
-    return it.judges.known.get(("relevant", id(index)), lambda: index.relevant(it.gold))
+    index = asked.evidence
+    return asked.judges.known.get(("relevant", id(index)), lambda: index.relevant(asked.gold))
 
 
 def ranking(state: dict[str, Any]) -> list[Candidate]:
@@ -484,11 +488,11 @@ class CaseRunner:
         if task["measured"]:
             evidence = None if settings.retrieval.source == "none" else self._evidence(view)
             view_of_all = opened.whole.seen_by(access)
-            it = Answered(
+            asked = Answered(
                 case, state, self._judges, opened.judge, view_of_all, evidence, task["closed"]
             )
-            record["metrics"] = {name: as_json(score) for name, score in measure(it).items()}
-            record["attempts"] = [attempt_seen(it, attempt) for attempt in state["attempts"]]
+            record["metrics"] = {name: as_json(score) for name, score in measure(asked).items()}
+            record["attempts"] = [attempt_seen(asked, attempt) for attempt in state["attempts"]]
         return record
 
     def _over(self, whole: Collection, settings: Settings) -> _Opened:

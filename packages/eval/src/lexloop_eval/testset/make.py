@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.types import Chunk
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.text.tokens import find_quote, tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.models.request import Chat
@@ -46,7 +47,6 @@ MOST_COSINE = 0.96
 REACH = 10
 """How deep retrieval may look for the evidence: chunks by BM25 and as many by cosine."""
 Maker = Callable[[str, int], Sequence[Case]]
-Progress = Callable[[str, int, int], None]
 
 
 def chosen_types(
@@ -134,7 +134,7 @@ def make_test_set(
     maker: Maker,
     n: int,
     types: Sequence[str],
-    progress: Progress = lambda *_: None,
+    progress: Progress = silent,
 ) -> MadeSet:
     """Make ``n`` questions, or as many as the documents allow.
 

@@ -18,7 +18,7 @@ from pydantic import ConfigDict
 from lexloop.core.cells import guarded, unguarded
 from lexloop.core.errors import InputError
 from lexloop.core.jsonl import as_lines, read_jsonl, refuse, write_checked
-from lexloop_eval.case import Case
+from lexloop_eval.case import Case, with_ids
 
 Decision = Literal["open", "accept", "drop"]
 CRITERIA: dict[str, str] = {
@@ -92,13 +92,9 @@ def read_review(path: Path) -> list[Reviewed]:
         InputError: The file cannot be read, a line is malformed, or two questions share an id.
     """
     rows = read_jsonl(path, Reviewed)
-    ids = [row.id for row in rows]
-    if "" in ids:
+    if not all(row.id for row in rows):
         raise InputError(f"{path}: a question has no id.", "Give every question its own id.")
-    shared = sorted({name for name in ids if ids.count(name) > 1})
-    if shared:
-        raise InputError(f"{path}: {shared[0]!r} is the id of two questions.", "Rename one.")
-    return rows
+    return with_ids(path, rows, "")
 
 
 def write_review(path: Path, rows: Iterable[Reviewed]) -> None:

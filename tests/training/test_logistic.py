@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lexloop.nodes.weights import Weights
-from lexloop_train.logistic import (
+from training.logistic import (
     FeatureRow,
     balanced,
     calibration,
