@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from operator import itemgetter
 from typing import NamedTuple
@@ -80,16 +80,14 @@ def rows_asked(question: ParsedQuestion, view: View) -> Pointed | None:
 
 
 def _only_asking(asked: str, columns: frozenset[str]) -> frozenset[str]:
-    """Return the terms of words of asking, but for those before a word that tells: "total fee"."""
-    asking, words = words_of_asking(asked), _words(asked)
-    tells = [bool(own) and (not _asks(word, asking) or bool(own & columns)) for word, own in words]
+    """Return the terms of words of asking, but for those before a word that tells: "total fee".
+
+    One with a capital in a sentence is a name: "in May".
+    """
+    asking, words = words_of_asking(asked), _words(f"{asked[:1].lower()}{asked[1:]}")
+    tells = [bool(own) and (word not in asking or bool(own & columns)) for word, own in words]
     beside = zip(words, tells, [*tells[1:], False], strict=True)
     return frozenset().union(*(own for (_, own), *both in beside if not any(both)))
-
-
-def _asks(word: str, asking: Collection[str]) -> bool:
-    """Return whether a word is one of asking; a small one with a capital is a name: "in May"."""
-    return word.lower() in asking and bool(tokenize(word) or word.islower())
 
 
 def _words(text: str) -> list[tuple[str, frozenset[str]]]:
