@@ -50,11 +50,13 @@ def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
     least = max(_LEAST, _NEARLY_BEST * max(best.values(), default=0.0))
     found = [name for name, held in best.items() if held >= least]
     others = frozenset[str]().union(*(named[name] for name in named if name not in found))
+    shared = frozenset.intersection(*(frozenset(named[name]) for name in found), names)
     for name in found:
         own = named[name] - others
         titled = term_set(f"{documents.titles[name]} {name}")
         if len(own) > 1 or any(one in titled or wanted[one] > _RARE for one in own):
-            return found
+            # what shares the kind alone, "the privacy policy of", is not what is described
+            return [other for other in found if named[other] - shared] or found
     return []
 
 
@@ -80,7 +82,7 @@ _MENTION = re.compile(
     r"(?:\s+(?:[Vv]ersion\s+|v)?\d[\d./-]*)?"
     rf"(?:\s+(?:{'|'.join(sorted(KINDS))})\b)?"
 )
-_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
+_PROPER = re.compile(r"(?:(?<=\w[\s(])|^(?=\w+[:,]))[A-Z][A-Za-z0-9]{2,}\b")
 _LEAD = re.compile(
     r"(?P<by>\b(?:under|in|by|per|according to|pursuant to)\s+)?"
     r"(?:\b(?:the|this|that|our|your)\s+)?$",

@@ -41,7 +41,8 @@ class Heads:
         return frozenset(name for name, text in texts if has(text))
 
     def _few(self, written: str) -> Sequence[str]:
-        longest = max(PIECE.findall(written), key=len)
+        # the "A" of "A-3" is no term
+        longest = max(PIECE.findall(written), key=lambda piece: (bool(term_set(piece)), len(piece)))
         return self._view.having([longest])[:_FEW]
 
     def having(self, word: str) -> frozenset[str]:

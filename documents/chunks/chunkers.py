@@ -93,7 +93,7 @@ def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
         chunk_by_sentences,
         tokens=chunking.tokens,
         overlap=chunking.overlap,
-        count_tokens=embedder.count_tokens,
+        count_tokens=embedder.count_tokens_many,
     )
 
     def as_recognised(document: Document) -> list[Chunk]:
@@ -290,7 +290,7 @@ def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
 
 
 def chunk_by_sentences(
-    document: Document, tokens: int, overlap: int, count_tokens: Callable[[str], int]
+    document: Document, tokens: int, overlap: int, count_tokens: Callable[[list[str]], list[int]]
 ) -> list[Chunk]:
     """Cut one document into chunks of at most so many tokens (HyPA-RAG section 6).
 
@@ -302,12 +302,14 @@ def chunk_by_sentences(
     text, longest = document.text, tokens * _CHARS_PER_TOKEN
 
     def fits(piece: str) -> bool:
-        return len(piece) <= longest and count_tokens(piece) <= tokens
+        return len(piece) <= longest and count_tokens([piece])[0] <= tokens
 
     units: list[Span] = []
     costs: list[int] = []
-    for start, end in between(text, [start for start, _ in sentence_spans(text)]):
-        cost = count_tokens(text[start:end]) if end - start <= longest else tokens + 1
+    spans = [*between(text, [start for start, _ in sentence_spans(text)])]
+    counts = iter(count_tokens([text[a:b] for a, b in spans if b - a <= longest]))  # all at once
+    for start, end in spans:
+        cost = next(counts) if end - start <= longest else tokens + 1
         if cost <= tokens:
             units.append((start, end))
             costs.append(cost)
@@ -317,7 +319,7 @@ def chunk_by_sentences(
             borders = [begin for begin, _ in _cut_to_fit(text, inner, fits)]
             pieces = list(pairwise([start, *borders[1:], end]))
             units += pieces
-            costs += [count_tokens(text[slice(*piece)]) for piece in pieces]
+            costs += count_tokens([text[slice(*piece)] for piece in pieces])
     apart = [bool(start) and not text[start - 1].isspace() for start, _ in units]
     return _to_chunks(document, _pack(units, costs, apart, tokens, overlap))
 

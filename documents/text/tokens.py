@@ -84,8 +84,11 @@ def is_joint(line: str) -> bool:
 
 def _is_wrapped(text: str, at: int, before: str) -> bool:
     """Return whether the line that begins at an offset only goes on with what is before it."""
-    if is_joint(text[at : at + _REACH].partition("\n")[0]):
+    line = text[at : at + _REACH].partition("\n")[0]
+    if is_joint(line):
         return True
+    if " | " in line:  # a row of a table
+        return False
     ended = before.rstrip("\"'”’)]")[-1:] in (".", "!", "?", ";", ":")
     if not ended and text[at : at + 1].islower():
         return not _opens_item(text[at : at + _REACH])

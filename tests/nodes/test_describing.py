@@ -277,3 +277,21 @@ def test_a_name_may_be_spelled_in_one_word_by_the_question_or_the_file(
     documents = [Document(name, "What we keep", text, Metadata()) for name in names]
     view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
     assert documents_called(asked, view) == found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "According to the privacy policy of Ferrolux, who reads my data?",
+        "Ferrolux: who reads my data?",
+    ],
+)
+def test_of_documents_of_one_kind_the_one_whose_company_is_named_is_found(question: str) -> None:
+    said = "This privacy policy says according to what rules {} reads and keeps your data.\n"
+    documents = [
+        Document(f"{name.lower()}.example.txt", "Privacy policy", said.format(name))
+        for name in ("Ferrolux", "Palmgate", "Quillon")
+    ]
+    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    found = documents_described(parse(question), view) or documents_called(question, view)
+    assert found == ["ferrolux.example.txt"]

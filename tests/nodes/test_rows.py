@@ -9,6 +9,18 @@ from lexloop.graph.app import graph
 _HEADS = "Berth,Length,Fee,Keeper"
 _ROWS = [f"{quay}-{n:02d},{n % 7 + 6} m,{n * 3} crowns,{'Ada' if n % 2 else 'Bo'}"
          for quay in ("NK", "SK") for n in range(1, 31)]  # fmt: skip
+_HIRE = """# Hire of rooms
+
+Rooms are hired by the day.
+
+| Room | Day | Rate | Seats |
+|---|---|---|---|
+| Great hall | Weekday | 45 | 220 |
+| Great hall | Weekend | 80 | 220 |
+| Music room | Weekday | 18 | 35 |
+| Music room | Weekend | 26 | 35 |
+| Kitchen | Weekday | 12 | 8 |
+"""
 _NOTES = """Notes on the harbour
 
 Berth NK-77 was given up in spring. The fee of a berth is due in May.
@@ -22,6 +34,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     duties = [f"10{n:02d}.40.{n + 7:02d},{n} crowns" for n in range(1, 20)]
     (made / "duties.csv").write_text("\n".join(["Code,Duty", *duties]), encoding="utf-8")
     (made / "notes.txt").write_text(_NOTES, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def hire(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("hire")
+    (made / "hire.md").write_text(_HIRE, encoding="utf-8")
     return made
 
 
@@ -72,3 +91,60 @@ def test_other_questions_are_asked_as_before(folder: Path, question: str) -> Non
     said, _, _ = _asked(folder, question)
     assert "No row" not in said
     assert said != f"{_NK07} [1]"
+
+
+def _row(*cells: str) -> str:
+    named = zip(("Room", "Day", "Rate", "Seats"), cells, strict=True)
+    return "; ".join(f"{name}: {cell}" for name, cell in named)
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("How many seats does the kitchen have?", [_row("Kitchen", "Weekday", "12", "8")]),
+        (
+            "What is the rate of the music room at the weekend?",
+            [_row("Music room", "Weekend", "26", "35")],
+        ),
+        (
+            "What is the rate of the great hall?",  # it comes twice
+            [
+                _row("Great hall", "Weekday", "45", "220"),
+                _row("Great hall", "Weekend", "80", "220"),
+            ],
+        ),
+    ],
+)
+def test_a_row_is_told_by_names_of_one_column_or_several(
+    hire: Path, question: str, rows: list[str]
+) -> None:
+    said, passed, _ = _asked(hire, question)
+    assert (said, passed) == ("\n".join(f"{row} [{n}]" for n, row in enumerate(rows, 1)), True)
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("What is the rate of the sauna?", "sauna"),
+        # each is in a row, and no row has both
+        ("What is the rate of the kitchen at the weekend?", "kitchen weekend"),
+    ],
+)
+def test_names_that_no_row_has_are_missing(hire: Path, question: str, lacking: str) -> None:
+    said, passed, _ = _asked(hire, question)
+    assert (said, passed) == (f"No row of hire.md has {lacking}.", False)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which room has seats for more than 35?",  # compares
+        "What is the total rate of the kitchen?",
+        "What is the rate of rooms other than the kitchen?",
+        "What is the rate of the kitchen by candlelight?",
+    ],
+)
+def test_what_a_row_does_not_answer_is_not_told(hire: Path, question: str) -> None:
+    said, passed, _ = _asked(hire, question)
+    assert "No row" not in said
+    assert not passed

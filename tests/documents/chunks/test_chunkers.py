@@ -215,8 +215,8 @@ def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
     assert all(item in holding[0] for item in items)
 
 
-def count_words(text: str) -> int:
-    return len(text.split())
+def count_words(texts: list[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
 
 
 def by_tokens(text: str, tokens: int, overlap: int) -> list[str]:
