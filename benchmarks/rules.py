@@ -197,8 +197,8 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what limits only what it stands under": {"documents.chunks.limits:PROVISO": never},
     # reading documents
     "abbreviations": {f"{_B}:Abbreviations.ends_one": giving(False)},
-    "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_OPEN": never},
-    "listed abbreviations": {f"{_B}:_LISTED": giving(frozenset())},
+    "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_is_within_brackets": giving(False)},
+    "listed abbreviations": {f"{_B}:LISTED": giving(frozenset())},
     "letters before stops": {f"{_B}:_is_mark": giving(False)},
     "ordinals": {f"{_B}:Abbreviations._is_ordinal": giving(False)},
     "abbreviations by their shape": {f"{_B}:Abbreviations._shortens": giving(False)},
