@@ -372,7 +372,8 @@ def _act_before(text: str, start: int) -> str:
     if text.isupper() or not before[-1:].isspace():
         return ""
     word = before.split()[-1].removesuffix("'s").removesuffix("’s") if before.split() else ""
-    return word if word.isalpha() and word.isupper() and 2 < len(word) <= _LONGEST_ACRONYM else ""
+    acronym = word.isascii() and word.isalpha() and word.isupper()
+    return word if acronym and 2 < len(word) <= _LONGEST_ACRONYM else ""
 
 
 def _fits(act: str, titles: Mapping[str, str]) -> tuple[list[str] | None, bool]:

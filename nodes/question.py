@@ -261,6 +261,7 @@ _KINDS: list[tuple[Kind, re.Pattern[str]]] = [
     (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKED_KINDS
 ]
 _NAMED = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
+_YEAR = 4
 _GENERIC = frozenset("document documents file version section article chapter page".split())
 """Words that people capitalise when they point at a text; they name nothing."""
 
@@ -299,7 +300,9 @@ def what_asks(question: str) -> str:
 def part_of(text: str) -> Part:
     """Return what one part of a question asks for."""
     steps = [reference.steps[0] for reference in find_references(text)]
+    # four figures are a year, as in "Regulations 2017"
     numbers = [step.number for step in steps if step.key == "provision"]
+    numbers = [n for n in numbers if not (n.isdigit() and len(n) == _YEAR)]
     named = [*_NAMED.findall(text), *numbers]
     return {
         "text": text,
