@@ -40,7 +40,7 @@ _GAP = re.compile(r"\t+|\s{3,}")
 _SHORTEST_DRAWN, _DRAWN_OVER = 3, 3
 """The shortest line below a heading, and by how many characters it may be longer or shorter."""
 _CAPTION = re.compile(
-    r"(?:: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
+    r"(?:: |Row \d+: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
     r"(?P<heading>.*)$"
 )
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60

@@ -379,3 +379,20 @@ def test_a_dictionary_defines_terms_without_quotes_and_capitals() -> None:
     )
     units = tree_of(text).units
     assert [u.heading for u in units if u.kind == "definition"] == ["small boat", "raft"]
+
+
+@pytest.mark.parametrize(("one", "letter"), [("4.", "(c)"), ("4.", "c.")])
+def test_a_point_of_an_annex_has_its_full_path_below_a_marked_title(one: str, letter: str) -> None:
+    lines = ["Boats Act", "ANNEX III", f"{one} Craft for leisure:", f"{letter} hire boats."]
+    first, second = letter.replace("c", "a"), letter.replace("c", "b")
+    lines[3:3] = [f"{first} yachts;", f"{second} jet skis;"]
+    lines[2:2] = [f"{n}. Craft of kind {n}." for n in (1, 2, 3)]
+    tree = tree_of("\n".join(lines), ((0, 1), (len(lines[0]) + 1, 2)))
+    assert tree.units[-1].label == "Annex III, point 4(c)"
+
+
+def test_a_table_of_a_sheet_is_called_by_its_sheet_and_its_caption() -> None:
+    rows = "Row 1: Table 2: Fees\nRow | Boat | Fee\n3 | Punt | 4\n4 | Ferry | 9\n"
+    tree = tree_of("Sheet “Prices”\n" + rows, ((0, 1),))
+    tables = [(unit.label, unit.heading) for unit in tree.units if unit.kind == "table"]
+    assert tables == [("Sheet “Prices”, Table 2", "Fees")]

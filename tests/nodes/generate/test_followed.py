@@ -33,7 +33,15 @@ def _asked(folder: Path, where: str, question: str) -> tuple[str, list[str]]:
     return done["answer"], [citation["section"] for citation in done["citations"]]
 
 
-@pytest.mark.parametrize("where", ["those of Schedule 1", "set out in Schedule 1"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "those of Schedule 1",
+        "the ones set out in Schedule 1",
+        "set forth in Schedule 1 (Charges)",
+        "payable in accordance with Schedule 1",
+    ],
+)
 def test_what_a_statement_leaves_the_answer_to_is_quoted(tmp_path: Path, where: str) -> None:
     answer, sections = _asked(tmp_path, where, "What are the charges?")
     assert "12 crowns" in answer
@@ -46,3 +54,8 @@ def test_a_reference_beside_an_answer_is_not_followed(tmp_path: Path) -> None:
         tmp_path, "those of Schedule 1", "What must the driver of a car comply with?"
     )
     assert "Engines" not in answer
+
+
+def test_a_statement_with_the_figure_is_not_followed(tmp_path: Path) -> None:
+    answer, _ = _asked(tmp_path, "7 crowns under Schedule 1", "What are the charges?")
+    assert "12 crowns" not in answer
