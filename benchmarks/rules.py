@@ -118,7 +118,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "short paragraphs and antecedents": {
         f"{_G}.writing:paragraph_of": lambda _: lambda item, _sources: [item.said]
     },
-    "blanks of forms": {"nodes.answering:_BLANK": never},
+    "blanks of forms": {"nodes.answering:_is_blank": giving(False)},
     "lines of names": {f"{_G}.selecting:_is_line_of_names": giving(False)},
     "recitals behind provisions": {f"{_G}.quotables:_SUPPORTING": giving(1.0)},
     "nearly as good": {f"{_G}.selecting:NEARLY_BEST": giving(9.0)},
@@ -126,7 +126,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "statements that repeat another": {f"{_G}.selecting:_repeats": giving(False)},
     # refusing
     "refusing": {f"{_G}.node:QuestionGuard.refuses": giving(False)},
-    "foreign names": {f"{_Q}:_NAMED": never, f"{_Q}:_REFERENCE": never},
+    "foreign names": {f"{_Q}:_NAMED": never},
     # pointing
     "provisions pointed to by number": {
         f"{_P}:point": giving({"units": [], "chunks": [], "told": [], "only": False})
@@ -165,7 +165,10 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "days that name documents": {f"{_A}:_days": giving([])},
     "words of titles": {f"{_A}:_names": giving([])},
     "words of parties' names": {f"{_A}:_parties": giving([])},
-    "numbers named by their place": {f"{_A}:_DOES": never, f"{_A}:_OF": never},
+    "numbers named by their place": {
+        f"{_A}:_DOES": giving(frozenset()),
+        f"{_A}:_OF": giving(frozenset()),
+    },
     "numbers named by their form": {f"{_A}:_LETTERED": never},
     "what is asked inside a document": {f"{_A}:_outside": giving(("", ""))},
     # turns that leave something out
@@ -174,11 +177,11 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "not this but that": {f"{_F}:_NOT_BUT": never},
     "once more": {f"{_F}:_AGAIN": never},
     "the other one": {f"{_F}:_OTHERS": giving(())},
-    "question words alone": {f"{_F}:_QUESTION_WORD": never},
+    "question words alone": {f"{_Q}:LEFT_OUT": never},
     "what if not": {f"{_F}:_IF_NOT": never},
-    "words before a question": {f"{_F}:_LEAD": never},
+    "words before a question": {f"{_Q}:BEGINS": never},
     "who does": {f"{_F}:_DOES": never},
-    "a number for a number": {f"{_F}:_NUMBER": never},
+    "a number for a number": {f"{_F}:_number": giving(None)},
     # what documents make of each other
     "what other documents change": {f"{_G}.changes:with_changes": unchanged},
     "the text that a change brings": {f"{_G}.changes:_BROUGHT": never},
@@ -197,8 +200,8 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what limits only what it stands under": {"documents.chunks.limits:PROVISO": never},
     # reading documents
     "abbreviations": {f"{_B}:Abbreviations.ends_one": giving(False)},
-    "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_OPEN": never},
-    "listed abbreviations": {f"{_B}:_LISTED": giving(frozenset())},
+    "words in brackets": {f"{_B}:_ASIDE": never, f"{_B}:_is_within_brackets": giving(False)},
+    "listed abbreviations": {f"{_B}:LISTED": giving(frozenset())},
     "letters before stops": {f"{_B}:_is_mark": giving(False)},
     "ordinals": {f"{_B}:Abbreviations._is_ordinal": giving(False)},
     "abbreviations by their shape": {f"{_B}:Abbreviations._shortens": giving(False)},

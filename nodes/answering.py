@@ -19,16 +19,13 @@ _TOLD = frozenset(tokenize("ask know Q question say tell wonder"))
 """Terms by which a text tells that something is asked."""
 _NUMBERED = re.compile(r"\W*(?:Q|question)\b[\W\d]*", re.IGNORECASE)
 _CLAUSE = re.compile(rf"\b(?:{ASKING}|if)\b[^?]*\??", re.IGNORECASE)
-_FORMAL = frozenset(AUXILIARY.split("|")) | frozenset(
+_AUXILIARIES = frozenset(AUXILIARY.split("|"))
+_FORMAL = _AUXILIARIES | frozenset(
     """a about an and as at be been being but by doing for from having here how if in into of on or
     so such than that the there these this those through to what when where which who whom why
     with""".split()
 )
-_POLAR = re.compile(rf"(?:{AUXILIARY})\b", re.IGNORECASE)
-_ANSWER = re.compile(r"A(?:nswer)?\s*:", re.IGNORECASE)
 _CLOSING = "\"'”’»)]*_ \n"
-_BLANK = re.compile(r"_{3,}\W*$")
-"""The end of a line of a form that is still to be filled in."""
 
 
 class Answering(NamedTuple):
@@ -69,7 +66,7 @@ def answering(asked: Query, chunk: Chunk, sources: Sources) -> list[Answering]:
         if asking.is_all_of(said):
             before = said
             continue
-        if not _BLANK.search(said.own):
+        if not _is_blank(said.own):
             heading = said.label if said.label.endswith("?") else ""
             found.append(Answering(said, vector, before.text if before else heading, before))
         before = None
@@ -82,9 +79,15 @@ def answering(asked: Query, chunk: Chunk, sources: Sources) -> list[Answering]:
     return [_led(one, len(questions) > 1, sources) for one in found]
 
 
+def _is_blank(text: str) -> bool:
+    """Return whether a text ends as a line of a form does that is still to be filled in."""
+    return text.rstrip(" .,;:)]").endswith("___")
+
+
 def _led(one: Answering, several: bool, sources: Sources) -> Answering:
     """Return a statement with the question before it; alone where that is not sure to be its."""
-    if not one.question or not (several or _ANSWER.match(one.said.own)):
+    opening = one.said.own.partition(":")[0].strip().lower()
+    if not one.question or not (several or opening in ("a", "answer")):
         return one._replace(question="", before=None)
     both = one.vector + sources.embed([one.question])[0]
     return one._replace(vector=both / max(float(np.linalg.norm(both)), 1e-9))
@@ -101,7 +104,7 @@ class _Asked:
     def __init__(self, asked: Query) -> None:
         self._content = _content(asked.text)
         # "is it allowed?" and "who pays, you or I?" are answered in their own words
-        polar = any(_POLAR.match(part["text"]) for part in asked.parts)
+        polar = any(not _AUXILIARIES.isdisjoint(words(part["text"])[:1]) for part in asked.parts)
         self._open = opens_like_asking(asked.text) and not polar and "or" not in words(asked.text)
 
     def is_all_of(self, said: Statement) -> bool:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from lexloop.documents.structure.references import find_references, loose_numbers
 from lexloop.documents.text.quantities import MONTHS, TIMES, dates
-from lexloop.documents.text.tokens import PIECE, STOP_WORDS, term_set, tokenize
-from lexloop.nodes.heads import NUMBERED, Heads
+from lexloop.documents.text.tokens import PIECE, STOP_WORDS, term_set, tokenize, words
+from lexloop.nodes.heads import IDENTIFIER, Heads
 from lexloop.store.view import View
 
 _LONG = 4
@@ -23,10 +23,6 @@ _NEAR = 120
 """How many characters before a number or a file's name say what it is."""
 _FEW, _TITLES, _READ = 200, 2_000, 20
 """The most documents that are searched for a day, for a word of a title, and for a party."""
-_IDENTIFIER = re.compile(
-    rf"(?<![\w.,/$€£¥(-])(?P<no>{NUMBERED})?(?P<id>[A-Za-z]{{0,9}}[-/]?\d[\w]*(?:[-/.]\w+)*)(?![\w%°])",
-    re.IGNORECASE,
-)
 _COUNTED = re.compile(
     rf"(?:{TIMES}|%|[ap]\.?m\b|{'|'.join(MONTHS)}|[^\W\d_]+s\b)",
     re.IGNORECASE,
@@ -36,25 +32,23 @@ _LETTERED = re.compile(r"[A-Za-z]+(?:[-/]\w|\d\d)")
 _NOUN = re.compile(
     r"(?:(?P<det>the|this|that|our|my|your|an?)\s+)?(?P<noun>[^\W\d_][\w'’-]{0,60})\s++$", re.I
 )
-_DOES = re.compile(
-    r"\b(?:do|does|did|has|have|will|must|may|can|shall|should)\s+(?:the\s+)?$", re.I
-)
-_OF = re.compile(r"\b(?:of|under|in|for|on|by|with|from)\s+(?:the\s+)?$", re.IGNORECASE)
+_DOES = frozenset("do does did has have will must may can shall should".split())
+_OF = frozenset("of under in for on by with from".split())
 _FILE = re.compile(r"(?<![\w./\\-])[\w./\\-]*\w\.(?P<suffix>[A-Za-z]\w{1,4})\b")
-_WORD = re.compile(r"\s+(?P<word>\w+)")
 _THE = re.compile(r"\b(?:the|this|that|our|my|your)(?=\s+(?P<words>\w+(?:[\s-]+\w+){0,3}))", re.I)
-_ADJECTIVE = re.compile(rf"\b(?!(?:{'|'.join(sorted(STOP_WORDS))})\b)\w+\s+$", re.IGNORECASE)
 _OR = r"(?:and|or|with|to|und|et|e|y)\s\s*+"
 _JOINED = re.compile(rf"\s*+(?:,\s*+(?:{_OR})?|{_OR})", re.IGNORECASE)
 _MONTHS = "|".join(MONTHS)
 _DAY = re.compile(
     rf"\b(?:\d{{1,2}}\s+(?:{_MONTHS})|(?:{_MONTHS})(?:\s+\d{{1,2}})?),?\s+\d{{4}}\b", re.IGNORECASE
 )
-_DATED = re.compile(rf"\b(?:of|dated|from)\s+{_DAY.pattern}", re.IGNORECASE)
-_BEHIND = re.compile(r"(?<!\s)\s++(?:of|for|in|at|under|on|by)\s++$", re.IGNORECASE)
+_DATING = ("of", "dated", "from")
+"""Words between a document and its day."""
 _LED = re.compile(
-    r"(?:^|(?<!\s)\s++)(?:in|under|by|per|according to|of|from)\s++(?:the\s++file\s++)?$", re.I
+    r"(?:^|(?<!\s)\s++)(?:of|for|in|at|under|on|by|per|from|according to)\s++(?:the\s++file\s++)?$",
+    re.IGNORECASE,
 )
+"""What leads to the name of a document."""
 
 
 class Apart(NamedTuple):
@@ -129,7 +123,7 @@ def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
     taken = [range(r.start, r.end) for r in (*find_references(text), *loose_numbers(text))]
     taken += [range(*found.span()) for found in _DAY.finditer(text)]
     last = -1
-    for found in _IDENTIFIER.finditer(text):
+    for found in IDENTIFIER.finditer(text):
         if any(found.start("id") in span for span in taken):
             continue
         noun = _before(_NOUN, text, found.start())
@@ -145,7 +139,8 @@ def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
         said, instead = found.group(), "this document"
         if noun and noun["noun"].lower() not in STOP_WORDS:
             said = text[noun.start() : found.end()]
-            whole = noun["det"] or not _before(_ADJECTIVE, text, noun.start())
+            led = _word_before(text, noun.start())
+            whole = noun["det"] or not led.isalnum() or led in STOP_WORDS
             instead = f"{noun['det'] or 'the'} {noun['noun']}" if whole else noun["noun"]
         # a number that stands in a document's text alone may be one of several there
         yield _Mark(of, written, said if heads.are_called(of, written) else "", instead)
@@ -163,15 +158,19 @@ def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads:
         return True
     if not written.isdigit() or len(written) < _LONG or _is_year(written):
         return False
-    behind = _WORD.match(text, found.end())
-    ends = behind is None or behind["word"].lower() in STOP_WORDS
-    does, of = (_before(pattern, text, noun.start()) for pattern in (_DOES, _OF))
-    return does is not None or (ends and of is not None)
+    behind, led = text[found.end() :], _word_before(text, noun.start())
+    ends = not behind[:1].isspace() or not STOP_WORDS.isdisjoint(words(behind)[:1])
+    return led in _DOES or (ends and led in _OF)
 
 
 def _before(pattern: re.Pattern[str], text: str, end: int) -> re.Match[str] | None:
     """Return what a pattern finds right before a place; it looks no further back than it must."""
     return pattern.search(text, max(0, end - _NEAR), end)
+
+
+def _word_before(text: str, end: int) -> str:
+    """Return the word that ends right before a place, in small letters."""
+    return (text[max(0, end - _NEAR) : end].split() or [""])[-1].lower()
 
 
 def _is_year(written: str) -> bool:
@@ -180,12 +179,16 @@ def _is_year(written: str) -> bool:
 
 def _days(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the days that a question calls documents by: "the lease of 3 May 2021"."""
-    for found in _DATED.finditer(text):
-        said = dates(found.group()) | {found.group()[-4:]}
+    for found in _DAY.finditer(text):
+        led = _word_before(text, found.start())
+        if led not in _DATING:
+            continue
+        written = text[text.lower().rindex(led, 0, found.start()) : found.end()]
+        said = dates(written) | {written[-4:]}
         few = [*heads.titles][:_FEW]
         of = [n for n in few if said <= _days_of(f"{heads.called[n]}\n{heads.opening(n)}")]
         if 0 < len(of) < len(heads.titles):
-            yield _Mark(frozenset(of), found.group(), f" {found.group()}", "")
+            yield _Mark(frozenset(of), written, f" {written}", "")
 
 
 @lru_cache(maxsize=1 << 10)
@@ -231,5 +234,5 @@ def _outside(
     end = phrase[-1].end()
     if text.startswith(("'s ", "’s "), end):
         return text[phrase[0].start() : end + len("'s ")], ""
-    lead = _BEHIND.search(text, 0, found.start())
+    lead = _before(_LED, text, found.start())
     return (text[lead.start() : end], "") if lead and telling else ("", "")

@@ -9,7 +9,7 @@ from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, ParsedQuestion
 from lexloop.documents.text.tokens import COMPOUND_WORD, PIECE, STOP_WORDS, term_set
 from lexloop.nodes.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
-from lexloop.nodes.question import ASKING, AUXILIARY
+from lexloop.nodes.question import BEGINS
 from lexloop.nodes.relevance import coverage
 from lexloop.store.view import View
 
@@ -21,7 +21,6 @@ _LEAST_LETTERS = 5
 """The least letters of a name that is spelled in one word."""
 _RARE = 3.0
 """The least idf of a word that alone names a document: one chunk in twenty has it."""
-_ASKED = re.compile(rf"[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
 _STORY = re.compile(r"(?<![\w\"“-])(?:I(?=[ '’][a-z])|[Mm]y|me|[Ww]e|[Oo]ur|us)(?![\w\"”-])")
 _NAME = re.compile(r"(?<![.?!:;] )(?<!^)\b[^\W\d_]*[A-Z0-9][\w&'-]*|[\"“‘][^\"”’]+")
 
@@ -72,7 +71,7 @@ def before(question: ParsedQuestion) -> str:
     """Return what of the text stands before the first thing that is asked."""
     text = question["text"]
     first = question["parts"][0]["text"] if question["parts"] else text
-    if (place := text.find(first)) <= 0 and (begun := _ASKED.search(text)):
+    if (place := text.find(first)) <= 0 and (begun := BEGINS.search(text)):
         place = begun.end()
     return text[: max(0, place)]
 
@@ -88,10 +87,8 @@ _LEAD = re.compile(
     r"(?:\b(?:the|this|that|our|your)\s+)?$",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(r"\b(?:an?|any|are|for|of|with|without)\s+$", re.IGNORECASE)
-_NOUN = re.compile(r"\s+(?P<word>[a-z]{3,})")
-_ACRONYM = re.compile(r"[A-Z]{3,}\b|[A-Z]{3,}v?\d")
-_VERSION = re.compile(r"(?<=[a-z]{2})v?\d+$")
+_BESIDE = frozenset("a an any are for of with without".split())
+"""Words before a name that stands before a noun: "any Harbour Act fee"."""
 
 
 def documents_called(text: str, documents: View) -> list[str]:
@@ -176,20 +173,20 @@ def unnamed(text: str, titles: Mapping[str, str], is_term: Callable[[str], bool]
     made, at, called = "", 0, frozenset(titles)
     for start, end, name in _mentions(text):
         named = {one for one, title in titles.items() if is_name(name, one, title)}
-        if not named or (_ABBREVIATION.fullmatch(name) and is_term(name)):
+        if not named or (name.isalpha() and name.isupper() and is_term(name)):
             continue
         if not (called := called & named):
             return text
         lead = _LEAD.search(text, at, start)
         begin = lead.start() if lead else start
         before, by = f"{made}{text[at:begin]}", (lead and lead["by"]) or ""
-        noun = _NOUN.match(text, end)
+        noun = (text[end:].split(None, 1) or [""])[0] if text[end : end + 1].isspace() else ""
         if by and not before.strip():
             at = len(text) - len(text[end:].lstrip(" ,"))
         elif by and text[end:].lstrip()[:1] in ("", "?", ".", "!"):
             before, at = before.rstrip(), end
-        elif noun and noun["word"] not in STOP_WORDS and _BESIDE.search(text, 0, start):
-            at = noun.start("word")
+        elif _is_noun(noun) and not _BESIDE.isdisjoint(text[:start].lower().split()[-1:]):
+            at = text.index(noun, end)
         else:
             before, at = f"{before}{by}this {_kind(titles[min(named)], name) or 'document'}", end
         made = before
@@ -197,7 +194,9 @@ def unnamed(text: str, titles: Mapping[str, str], is_term: Callable[[str], bool]
     return bare if term_set(bare) - term_set(" ".join(KINDS)) else text
 
 
-_ABBREVIATION = re.compile(r"[A-Z]{2,8}")
+def _is_noun(word: str) -> bool:
+    """Return whether a word is a noun that a name stands before, by its small letters."""
+    return len(word) > 2 and word[:3].islower() and word.rstrip("?.,;:") not in STOP_WORDS
 
 
 def _mentions(text: str) -> Iterator[tuple[int, int, str]]:
@@ -228,7 +227,8 @@ def is_name(name: str, document: str, title: str) -> bool:
         if f" {' '.join(plain)} " in _plain_title(title) or len(plain) < 2:
             return True
     short = acronyms_of(title) if _kind(title) else frozenset[str]()
-    if _ACRONYM.match(name):
+    first = _unversioned(name.split(None, 1)[0])
+    if first.isalpha() and first.isupper() and len(first) > 2:
         stem = {w for w in PIECE.findall(Path(document).stem.lower()) if w.isalpha() and w[2:]}
         short |= stem if len(stem) == 1 else set()
     least = 2 if len(telling) < len(words) else 3
@@ -253,8 +253,15 @@ def _spelled(document: str, apart: bool) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def _words_of_name(name: str) -> tuple[str, ...]:
     """Return the words of a name that tell something, in small letters, without their version."""
-    words = (_VERSION.sub("", word.lower()) for word in PIECE.findall(name))
+    words = (_unversioned(word.lower()) for word in PIECE.findall(name))
     return tuple(word for word in words if word not in STOP_WORDS | {"version"})
+
+
+def _unversioned(word: str) -> str:
+    """Return a word without the number of a version: "gplv3" is "gpl"."""
+    bare = word.rstrip("0123456789")
+    bare = bare.removesuffix("v") if bare != word else word
+    return bare if len(bare) > 1 else word
 
 
 @lru_cache(maxsize=1 << 13)

@@ -9,9 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from lexloop.documents.text.tokens import STOP_WORDS, term_set
+from lexloop.documents.text.tokens import COMPOUND_WORD, STOP_WORDS, term_set
 from lexloop.models.embedding import Embed
-from lexloop.nodes.question import ASKING, AUXILIARY, ELLIPSIS, WH, in_context, opens_like_asking
+from lexloop.nodes.question import (
+    ASKING,
+    AUXILIARY,
+    BEGINS,
+    LEFT_OUT,
+    WH,
+    in_context,
+    opens_like_asking,
+)
 
 _CORRECTING = re.compile(
     r"(?:(?:no|nope|sorry|oops|wait|actually|rather|pardon|i (?:mean|meant)|make (?:it|that))\b"
@@ -20,7 +28,7 @@ _CORRECTING = re.compile(
 )
 """How a turn opens that puts right what the question before it said."""
 _MEANT = re.compile(r"^([^?.!]{1,80}?),? i (?:mean|meant)\W*$", re.IGNORECASE)
-_GOING_ON = re.compile(
+GOING_ON = re.compile(
     r"(?:(?:and|but|or|also|so|then)\b[\s,]*|(?:what|how) about\b\s*)+", re.IGNORECASE
 )
 _NOT_BUT = re.compile(r"not (?P<old>[^,;]{1,80})[,;]\s*(?:but )?(?P<new>.+)", re.IGNORECASE)
@@ -30,13 +38,10 @@ _AGAIN = re.compile(
     re.IGNORECASE,
 )
 _OTHERS = ("the other", "another", "the other one", "another one")
-_QUESTION_WORD = re.compile(rf"(?P<asked>{ELLIPSIS}|who|what|which)\W*", re.IGNORECASE)
 _IF_NOT = re.compile(
     r"(?:what )?if (?:not|(?:it|they|he|she|we|you|i) \w+(?: not|n['’]t))\W*",
     re.IGNORECASE,
 )
-_LEAD = re.compile(rf"[^?]{{1,200}}[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
-"""What stands before a question in its sentence: "in the lease of Otto Lind, "."""
 _FRAME = re.compile(
     rf"(?:(?P<asked>(?:{ASKING})(?:\s+(?!(?:{AUXILIARY}|if)\b)[\w-]+){{0,6}}?)\s+)?"
     rf"(?P<verb>{AUXILIARY})\s+(?P<rest>.+)",
@@ -60,7 +65,6 @@ _NO_PHRASE = frozenset(f"{AUXILIARY}|{WH}|if|i|it|they|he|she|we|you|that|this".
 _SOMEBODY = frozenset("i we you they he she it one somebody".split())
 _VERBS = frozenset([*AUXILIARY.split("|"), "be"])
 _BEING = frozenset("is are was were am".split())
-_NUMBER = re.compile(r"(?<!\w)\d[\w./-]*(?<![./-])")
 _ALIKE = 0.27
 """The least cosine of what "what about ..." names with what it takes the place of: "pupils" are no
 boat, and the question is another one."""
@@ -117,16 +121,16 @@ def completed(said: str, before: Sequence[str], embed: Embed | None = None) -> s
     if correcting and rest.lower().strip(" .,;:?!") in _OTHERS:
         return next((one for one in before[-2::-1] if one != before[-1]), None)
     question = before[-1].rstrip(" ?.!")
-    lead = found[0] if (found := _LEAD.match(question)) else ""
+    lead = question[: max((found.end() for found in BEGINS.finditer(question)), default=0)]
     whole = _whole(rest, question[len(lead) :], embed, correcting is not None)
     return f"{lead}{whole[:1].lower()}{whole[1:]}" if lead and whole else whole
 
 
 def _whole(said: str, question: str, embed: Embed | None, correcting: bool) -> str | None:
     """Return what is asked by a turn, without the words by which it corrects, after a question."""
-    going_on = _GOING_ON.match(said)
+    going_on = GOING_ON.match(said)
     rest = said[going_on.end() if going_on else 0 :].strip(" .?!,")
-    if asked := _QUESTION_WORD.fullmatch(rest):
+    if asked := LEFT_OUT.match(rest):
         return _asked_by(asked["asked"], question)
     if _IF_NOT.fullmatch(rest):
         return _if_not(question)
@@ -215,7 +219,7 @@ def _with_phrase(
     whole = len(spoken) <= _MOST_WORDS and re.search(r"[,:;!?]", said) is None
     if new is None or not whole or not _NO_PHRASE.isdisjoint(spoken):
         return None
-    number, known = _NUMBER.search(said), _NUMBER.search(question)
+    number, known = _number(said), _number(question)
     if number and known:
         return f"{question[: known.start()]}{number[0]}{question[known.end() :]}?"
     phrases = [] if number else list(_phrases(question))
@@ -232,6 +236,11 @@ def _with_phrase(
         if behind and behind == question[end : phrase.start].split():
             end = phrase.end
     return f"{question[: span.start]}{_determined(said, new, span)}{question[end:]}?"
+
+
+def _number(text: str) -> re.Match[str] | None:
+    """Return the first number of a text, as "30", "4.2" or "12/24"."""
+    return next((word for word in COMPOUND_WORD.finditer(text) if word[0][0].isdigit()), None)
 
 
 def _determined(said: str, new: _Phrase, span: _Span) -> str:

@@ -14,6 +14,11 @@ _OPENING, _FEW, _READ = 1_500, 200, 20
 number, and the most that are read for how they use a noun."""
 NUMBERED = r"(?:numbers?\s|nos?\b\.?|nr\b\.?|nº|n°|№|#)\s*"
 """The sign before a number that is a name."""
+IDENTIFIER = re.compile(
+    rf"(?<![\w.,/$€£¥(-])(?P<no>{NUMBERED})?(?P<id>[A-Za-z]{{0,9}}[-/]?\d[\w]*(?:[-/.]\w+)*)(?![\w%°])",
+    re.IGNORECASE,
+)
+"""A number that may be a name: "4712", "No. 12/24", "P-171"."""
 
 
 class Heads:
@@ -26,17 +31,17 @@ class Heads:
 
     def with_id(self, written: str) -> frozenset[str]:
         """Return the documents that have a number in their name or title, else their opening."""
-        has = _whole(written).search
+        has = whole(written).search
         titled = frozenset(name for name, called in self.called.items() if has(called))
         return titled or frozenset(name for name in self._few(written) if has(self.opening(name)))
 
     def are_called(self, names: Set[str], written: str) -> bool:
         """Return whether a number stands in the names or titles of documents."""
-        return all(_whole(written).search(self.called[name]) for name in names)
+        return all(whole(written).search(self.called[name]) for name in names)
 
     def holding(self, written: str) -> frozenset[str]:
         """Return the documents that have a number, wherever it stands."""
-        has, few = _whole(written).search, self._few(written)
+        has, few = whole(written).search, self._few(written)
         texts = zip(few, self._view.texts_of(few), strict=True)
         return frozenset(name for name, text in texts if has(text))
 
@@ -99,5 +104,6 @@ def _called(called: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _whole(written: str) -> re.Pattern[str]:
+def whole(written: str) -> re.Pattern[str]:
+    """Return what finds a word or number as it is written, in any case of letters."""
     return re.compile(rf"(?<!\w){re.escape(written)}(?!\w)", re.IGNORECASE)

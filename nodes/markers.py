@@ -6,20 +6,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from lexloop.documents.text.tokens import LIST_ITEM, sentence_spans
+from lexloop.documents.text.tokens import LIST_ITEM, sentence_spans, words
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")
 _SPACED = re.compile(rf"(?P<before> ?){MARKER.pattern.replace('(', '(?P<numbers>', 1)}")
 _WIDEST_RANGE = 50
-_EMPHASIS = re.compile(r"\*\*|__")
 _ORDINAL = re.compile(
     r"(?:^(?:[^\S\n]|[>#|*_-])*|[.:;,](?:\s+(?:and|or))?\s+)(\(?(\d{1,2})[.)])(?=\s)", re.MULTILINE
 )
 _LABEL = re.compile(r"\s*(?:#{1,6}\s[^\n]*[^\s.!?]|(\*\*|__)[^.!?\n]+\1)\s*")
-_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*\n")
-_BRACKETED = re.compile(r"\[[\s\d,]*\]")
-_VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
+_VERDICTS = (["yes"], ["no"])
 
 
 @dataclass(frozen=True)
@@ -40,9 +37,6 @@ class CitedSentence:
         return any(character.isalnum() for character in self.text)
 
 
-_NUMBER = re.compile(r"§?\s*\d+(?:\.\d+)*\.")
-
-
 def cited_sentences(answer: str) -> list[CitedSentence]:
     """Return the sentences of an answer, each with the passages that it cites.
 
@@ -50,9 +44,10 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
     line.
     """
     # Blanks in place of what is no text keep the offsets and show where sentences really end.
-    bare = _without_ordinals(_EMPHASIS.sub(_blank, MARKER.sub(_blank, answer)))
+    shown = MARKER.sub(_blank, answer).replace("**", "  ").replace("__", "  ")
+    bare = _without_ordinals(shown)
     # the number of a provision belongs to its words
-    spans = [span for span in sentence_spans(bare) if not _NUMBER.fullmatch(bare[slice(*span)])]
+    spans = [span for span in sentence_spans(bare) if not _is_number(bare[slice(*span)])]
     edges = [0, *(_edge(answer, end, start) for (_, end), (start, _) in itertools.pairwise(spans))]
     found: list[CitedSentence] = []
     labels: list[bool] = []
@@ -79,6 +74,11 @@ def _with_support(found: list[CitedSentence], labels: list[bool]) -> list[CitedS
         else:
             items, cited = 0, set()
     return known[::-1]
+
+
+def _is_number(sentence: str) -> bool:
+    """Return whether a sentence is only the number of a provision: "4.2."."""
+    return sentence.endswith(".") and sentence.lstrip("§ ").replace(".", "").isdigit()
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -109,7 +109,7 @@ def _edge(answer: str, end: int, start: int) -> int:
 
 def _leads_in(text: str, following: CitedSentence) -> bool:
     table_head = text.startswith("|") and not following.says_something
-    return table_head or text.endswith(":") or _VERDICT.fullmatch(text) is not None
+    return table_head or text.endswith(":") or words(text) in _VERDICTS
 
 
 def _is_item(text: str) -> bool:
@@ -162,14 +162,16 @@ def unmarked(text: str) -> str:
 
 def is_data(answer: str) -> bool:
     """Return whether an answer begins with a JSON object, or an array of more than numbers."""
-    text = _FENCE.sub("", answer).lstrip()
+    text = answer.lstrip()
+    if text.startswith(("```", "~~~")):
+        text = text.partition("\n")[2].lstrip()
     if text[:1] not in ("{", "["):
         return False
     try:
-        _, end = json.JSONDecoder().raw_decode(text)
+        found, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return False
-    return _BRACKETED.fullmatch(text[:end]) is None
+    return isinstance(found, dict) or not all(type(one) is int for one in found)
 
 
 def without_markers(answer: str) -> str:

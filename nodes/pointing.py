@@ -33,7 +33,13 @@ from lexloop.documents.structure.telling import (
 )
 from lexloop.documents.structure.tree import ITEMS, Missing, Tree
 from lexloop.documents.text.quantities import NUMBERS
-from lexloop.documents.text.tokens import COMPOUND_WORD, STOP_WORDS, term_set, tokenize
+from lexloop.documents.text.tokens import (
+    COMPOUND_WORD,
+    STOP_WORDS,
+    UNBROKEN,
+    term_set,
+    tokenize,
+)
 from lexloop.store.view import View
 
 _POINTING = frozenset(
@@ -54,20 +60,25 @@ _WORDED = re.compile(
     rf"(?P<number>{'|'.join(_NUMERALS)})\b",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(
-    r"\b(?P<ask>does|is|in|under|of|read)\s+(?:number|no\.|nr\.|#)\s?(?P<number>\d{1,3})(?![\w.,]*\d)",
-    re.IGNORECASE,
-)
-_UNBRACKETED = re.compile(r"(?<=[0-9]\))(?P<number>[a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)")
-_LETTER = re.compile(r"\blit(?:era|\.)?\s*\(?(?P<number>[a-z])\b\)?", re.IGNORECASE)
+_FORMS = [
+    (re.compile(pattern, re.IGNORECASE), form)
+    for pattern, form in (
+        (
+            r"\b(does|is|in|under|of|read)\s+(?:number|no\.|nr\.|#)\s?(\d{1,3})(?![\w.,]*\d)",
+            r"\1 point \2",
+        ),
+        (r"\blit(?:era|\.)?\s*\(?([a-z])\b\)?", r"point (\1)"),
+        (r"(?<=[0-9]\))([a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)", r"(\1)"),
+    )
+]
+"""How people write numbers, and how laws do: "5(1)a" is "5(1)(a)"."""
 _CODE = re.compile(CODE)
 _CALLED = re.compile(
     r"(?P<section>§|\b(?:sec|ss?\b))|\b(?:(?P<article>art)|(?P<rule>rule)|(?P<clause>clause|cl\b)"
     r"|(?P<regulation>reg))",
     re.IGNORECASE,
 )
-_SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
-_UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
+_UNDER = frozenset(("under", "per", "see"))
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
 RUN = re.compile(r"[A-Z]\w{0,99}(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
 _OTHERWISE_NAMED = frozenset(
@@ -102,13 +113,12 @@ _SAYING = frozenset(
 )
 """Verbs with which a question about the last article asks for its words."""
 _CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
-_ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
 _LINK = re.compile(
     r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
     re.IGNORECASE,
 )
+_LONGEST_ACRONYM = 10
 _LINKING = frozenset(("of", "on", "the", "and", "for", "to", "in"))
-_SPACED = re.compile(r"\S+")
 _MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
 _QUOTED = re.compile(
     r"[“\"«](?P<a>[^“”\"«»]{2,200})[”\"»]|(?<!\w)['‘](?P<b>[^'‘’]{2,200})['’](?!\w)"
@@ -120,10 +130,10 @@ _NEAREST, _ALIKE = 3, 0.5
 
 def _plain_form(question: str) -> str:
     """Return the question with numbers in the forms of laws in place of people's own."""
-    worded = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
-    worded = _COUNTED.sub(r"\g<ask> point \g<number>", worded)
-    lettered = _LETTER.sub(lambda m: f"point ({m['number']})", worded)
-    return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
+    plain = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
+    for pattern, form in _FORMS:
+        plain = pattern.sub(form, plain)
+    return plain
 
 
 # carries, by benchmarks/rules.py, all of the GDPR's and .60 of us_cfr's provisions by number
@@ -159,7 +169,7 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     only = not foreign and not topic
     if loose and not only:
         # "a fee of 3.5" names no clause
-        found = [(pointer, at) for pointer, at in found if _UNDER.search(asked[:at])]
+        found = [(p, at) for p, at in found if _UNDER & {*asked[:at].lower().split()[-1:]}]
     return {
         "pointers": [pointer for pointer, _ in found],
         "named": named,
@@ -192,8 +202,14 @@ def _pointer(reference: Reference, asked: str, documents: list[str] | None) -> P
         "word": "section" if {"article", "section"} <= {*called} else next(iter(called), ""),
         "documents": documents,
         "coded": written[:1].isdigit() and _CODE.match(written) is not None,
-        "unnumbered": _SUBPARAGRAPH.search(written) is not None,
+        "unnumbered": _is_subparagraph(written),
     }
+
+
+def _is_subparagraph(written: str) -> bool:
+    """Return whether a reference is to a subparagraph by its place: "subparagraph 2"."""
+    _, subparagraph, number = written.lower().replace("-", "").partition("subparagraph")
+    return bool(subparagraph) and number.lstrip("s ")[:1].isdigit()
 
 
 def _outermost(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -323,7 +339,7 @@ def _act_after(text: str, end: int) -> tuple[int, str]:
         return end, ""
     begin = link.end()
     clause = re.split(r"[?!;:\n]|,\s|\.\s", text[begin : begin + _MOST_CHARS], maxsplit=1)[0]
-    words = [(word.group().strip("\"'“”‘’(),."), word.end()) for word in _SPACED.finditer(clause)]
+    words = [(word.group().strip("\"'“”‘’(),."), word.end()) for word in UNBROKEN.finditer(clause)]
     count = _name_length([word for word, _ in words[:_MOST_WORDS]])
     linked = link["link"] is not None or (words and words[0][0].isupper())
     if not count or not linked:
@@ -352,10 +368,12 @@ def _name_length(words: Sequence[str]) -> int:
 
 def _act_before(text: str, start: int) -> str:
     """Return the acronym before a reference: "TFEU Article 101"; "" where the text shouts."""
-    if text.isupper():
+    before = text[max(0, start - 20) : start]
+    if text.isupper() or not before[-1:].isspace():
         return ""
-    found = _ACRONYM.search(text[max(0, start - 20) : start])
-    return found.group() if found else ""
+    word = before.split()[-1].removesuffix("'s").removesuffix("’s") if before.split() else ""
+    acronym = word.isascii() and word.isalpha() and word.isupper()
+    return word if acronym and 2 < len(word) <= _LONGEST_ACRONYM else ""
 
 
 def _fits(act: str, titles: Mapping[str, str]) -> tuple[list[str] | None, bool]:
@@ -675,7 +693,7 @@ class _Question:
 
 def _runs_of(text: str) -> list[str]:
     """Return all runs of a question's first words that may be a heading, the longest first."""
-    words = [*islice(_SPACED.finditer(text), _ASKED_WORDS)]
+    words = [*islice(UNBROKEN.finditer(text), _ASKED_WORDS)]
     return [
         text[words[first].start() : words[first + length - 1].end()]
         for length in range(min(len(words), _LONGEST_HEADING), 0, -1)

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 
 from lexloop.core.types import Kind, ParsedQuestion, Part
+from lexloop.documents.structure.references import find_references
 from lexloop.documents.text.languages import small_words
 from lexloop.documents.text.quantities import TIMES
 from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans, tokenize, words
@@ -27,7 +29,10 @@ ELLIPSIS = (
 )
 """A question word with what belongs to it and no verb: "for how many years"."""
 _REGARDING = ", regarding "
-_LEFT_OUT = re.compile(rf"(?:and\s+|or\s+)?(?:{ELLIPSIS}|who|what|which)\s*\??$", re.IGNORECASE)
+LEFT_OUT = re.compile(rf"(?:(?:and|or)\s+)?(?P<asked>{ELLIPSIS}|who|what|which)\W*$", re.IGNORECASE)
+"""A question word, and nothing that is asked by it."""
+BEGINS = re.compile(rf"[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
+"""Where a question begins within its sentence: "in the lease of Otto Lind, who ..."."""
 _JOINT = re.compile(rf"^(?:(?:and|or|but|also)\b,?\s*)?{IF_SO}", re.IGNORECASE)
 _NOBODY = re.compile(
     r"\bit(?=\s+(?:is\s+|be\s+)?(?:help|matter|suffic|enough|possible|necessary|allowed to"
@@ -35,7 +40,7 @@ _NOBODY = re.compile(
     re.IGNORECASE,
 )
 """An "it" that stands for nothing: "would it help if ..."."""
-_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
+PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
 _LEANS = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|hers?)\b"
     r"|^(?:is|are|was|were)\s+there(?:\s+(?:any|some))?\s+[\w-]+\s*\??$"
@@ -58,7 +63,7 @@ _THING = re.compile(
 
 def leans(part: str) -> bool:
     """Return whether a part of a question needs another part or sentence to be understood."""
-    return _LEANS.search(_NOBODY.sub("", part)) is not None or bool(_LEFT_OUT.match(part))
+    return _LEANS.search(_NOBODY.sub("", part)) is not None or bool(LEFT_OUT.match(part))
 
 
 def standing_alone(part: str, first: str) -> str:
@@ -68,16 +73,16 @@ def standing_alone(part: str, first: str) -> str:
     first names; where that is not certain the first part is put before it.
     """
     bare = _JOINT.sub("", part).strip()
-    if _LEFT_OUT.match(bare):
+    if LEFT_OUT.match(bare):
         return _joined(bare, first)
     if not leans(bare):
         return bare or part
     topic = _TOPIC_OF.search(first)
-    if topic and _PRONOUN.search(bare):
-        return _PRONOUN.sub(lambda _: topic["topic"].strip(), bare, count=1)
+    if topic and PERSONAL.search(bare):
+        return PERSONAL.sub(lambda _: topic["topic"].strip(), bare, count=1)
     things = dict.fromkeys(_THING.findall(first))
-    if len(things) == 1 and _PRONOUN.search(bare) and first.lower().split()[:1] != ["who"]:
-        return _PRONOUN.sub(lambda _: next(iter(things)), bare, count=1)
+    if len(things) == 1 and PERSONAL.search(bare) and first.lower().split()[:1] != ["who"]:
+        return PERSONAL.sub(lambda _: next(iter(things)), bare, count=1)
     return _joined(bare, first)
 
 
@@ -107,15 +112,10 @@ def with_context_of(question: str, part: str) -> str:
 
 
 MOST_PARTS = 16
-_ASKS = re.compile(
-    rf"\?|\b(?:{ASKING})\b|\b(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|"
-    r"compare|outline)\b",
-    re.IGNORECASE,
+_REQUESTS = tuple(
+    "explain tell describe list define clarify confirm summarise summarize compare outline".split()
 )
-_REQUEST = re.compile(
-    r"(?:please )?(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|compare)\b",
-    re.IGNORECASE,
-)
+_ASKING_WORDS = frozenset((*WH.split("|"), "whether", *_REQUESTS))
 _PREAMBLES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -152,8 +152,7 @@ _NEW_PART = re.compile(
 )
 _IS_INDIRECT = re.compile(rf"{_FILLER}(?:{_INDIRECT})", re.IGNORECASE)
 _OPENS = re.compile(
-    rf"{_FILLER}(?:(?:{ASKING}|{AUXILIARY})\b|explain|tell|describe|list|define|clarify|confirm"
-    r"|summari[sz]e|compare|outline|provide|give)",
+    rf"{_FILLER}(?:(?:{ASKING}|{AUXILIARY})\b|{'|'.join(_REQUESTS)}|provide|give)",
     re.IGNORECASE,
 )
 # carries, by benchmarks/rules.py, .21 of the GDPR's lists that are answered whole
@@ -167,18 +166,14 @@ _SEVERAL = re.compile(
 )
 # carries .024 of LL144's correct answers, beside the other rules that stay
 _DUTIES = (
+    ("must should shall do does can may", "do comply observe"),
     (
-        re.compile(r"\bwhat (?:must|should|shall|do|does|can|may)\b", re.IGNORECASE),
-        re.compile(r"\b(?:do|comply|observe)\b(?! not)", re.IGNORECASE),
-    ),
-    (
-        re.compile(r"\bwhat (?:are|is)\b", re.IGNORECASE),
-        re.compile(
-            r"\b(?:obligations?|duties|duty|requirements?|responsibilit\w+)\b", re.IGNORECASE
-        ),
+        "are is",
+        "obligation obligations duty duties requirement requirements responsibility"
+        " responsibilities",
     ),
 )
-"""How a question opens, and what must follow before its question mark."""
+"""What follows "what", and what stands behind it."""
 # carries, by benchmarks/rules.py, .03 of the right verdicts on LL144
 _BETWEEN = re.compile(
     r"\b(?:differ\w*|distinction\w*|distinguish\w*|relat\w+|compar\w+|similarit\w+|vs|versus)\b"
@@ -191,13 +186,7 @@ _DIFFER = re.compile(
     r"(?:from|to|with)\s+(?P<right>[^?,;]{1,120}))",
     re.IGNORECASE,
 )
-_NAMELESS = re.compile(
-    rf"(?:{ASKING}|that|those|this|these|it|them|one|each other|one another|the others?)\b",
-    re.IGNORECASE,
-)
-_MANY = re.compile(
-    r"(?!an?\b)(?:the\s+)?[\w-]+[^\Wsiu]s\b(?=$|\s+(?:of|for|in|on|to)\b)", re.IGNORECASE
-)
+_NAMELESS = frozenset(f"{WH}|whether|that|those|this|these|it|them|one|each".split("|"))
 _ASKED_TERM = re.compile(
     r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
     r"|how (?:is|are)|\bdefine)\s++"
@@ -272,9 +261,7 @@ _KINDS: list[tuple[Kind, re.Pattern[str]]] = [
     (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKED_KINDS
 ]
 _NAMED = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
-_REFERENCE = re.compile(
-    r"(?:(?<!§)§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)"
-)
+_YEAR = 4
 _GENERIC = frozenset("document documents file version section article chapter page".split())
 """Words that people capitalise when they point at a text; they name nothing."""
 
@@ -312,7 +299,11 @@ def what_asks(question: str) -> str:
 
 def part_of(text: str) -> Part:
     """Return what one part of a question asks for."""
-    named = [*_NAMED.findall(text), *_REFERENCE.findall(text)]
+    steps = [reference.steps[0] for reference in find_references(text)]
+    # four figures are a year, as in "Regulations 2017"
+    numbers = [step.number for step in steps if step.key == "provision"]
+    numbers = [n for n in numbers if not (n.isdigit() and len(n) == _YEAR)]
+    named = [*_NAMED.findall(text), *numbers]
     return {
         "text": text,
         "kind": expected_kind(text),
@@ -394,11 +385,19 @@ def opens_like_asking(text: str) -> bool:
 
 def asks_for_duties(part: str) -> bool:
     """Return whether a question asks for all duties of somebody: several lists may answer it."""
-    return any(
-        (opened := opens.search(asked)) and follows.search(asked, opened.end())
-        for asked in part.split("?")
-        for opens, follows in _DUTIES
+    return any(_asks_for(asked, *duties) for asked in part.split("?") for duties in _DUTIES)
+
+
+def _asks_for(asked: str, opening: str, behind: str) -> bool:
+    """Return whether one of the words stands behind "what", and one of others behind that."""
+    said = words(asked)
+    places = (
+        n
+        for n, (one, next_one) in enumerate(pairwise(said))
+        if one == "what" and next_one in opening.split()
     )
+    first = next(places, len(said))
+    return not {*behind.split()}.isdisjoint(said[first + 2 :])
 
 
 # carries, by benchmarks/rules.py, .15 of ConditionalQA's found, .10 of the sample's correctness
@@ -410,8 +409,14 @@ def asking_sentences(question: str) -> list[str]:
     """
     sentences = [question[start:end] for start, end in sentence_spans(question)]
     marked = any(sentence.endswith("?") for sentence in sentences)
-    asking = [s for s in sentences if s.endswith("?") or _REQUEST.match(s)]
-    return (asking if marked else [s for s in sentences if _ASKS.search(s)]) or sentences
+    if marked:
+        return [s for s in sentences if s.endswith("?") or _requests(s)]
+    return [s for s in sentences if not _ASKING_WORDS.isdisjoint(words(s))] or sentences
+
+
+def _requests(sentence: str) -> bool:
+    """Return whether a sentence opens as a request does: "Please explain"."""
+    return sentence.lower().removeprefix("please ").startswith(_REQUESTS)
 
 
 def without_preamble(sentence: str, least: int = 2) -> str:
@@ -478,10 +483,18 @@ def _sides(part: str) -> list[str]:
         return [part]
     held = found.groupdict("")
     sides = [held["left"].strip(), (held.get("right") or held.get("both", "")).strip()]
-    named = not any(_NAMELESS.match(side) for side in sides)
+    named = all(words(side)[:1] and words(side)[0] not in _NAMELESS for side in sides)
+    named = named and not any(side.lower().startswith("the other") for side in sides)
     return [part, *map(_what, sides)] if named else [part]
 
 
 def _what(side: str) -> str:
     """Return the question for the meaning of one side of a comparison."""
-    return f"What {'are' if _MANY.match(side.strip()) else 'is'} {side.strip()}?"
+    return f"What {be_of(side)} {side.strip()}?"
+
+
+def be_of(subject: str) -> str:
+    """Return "are" for a subject in the plural, else "is"."""
+    noun = re.split(r" (?:of|for|in|on|to) ", subject.strip(), maxsplit=1)[0]
+    singular = noun.lower().startswith(("a ", "an ")) or noun.endswith(("ss", "is", "us"))
+    return "are" if noun.endswith("s") and not singular else "is"

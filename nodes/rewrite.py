@@ -30,11 +30,13 @@ from lexloop.nodes.describing import (
     documents_named,
     unnamed,
 )
-from lexloop.nodes.elliptical import completed, only_thing
+from lexloop.nodes.elliptical import GOING_ON, completed, only_thing
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
+    PERSONAL,
     asking_sentences,
+    be_of,
     in_context,
     parse,
     part_of,
@@ -142,8 +144,6 @@ _BARE = re.compile(
 )
 """With one word of its own, "Which courts?" leans; "Who can sue?", "What is rent?" do not."""
 _POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
-_PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:its|their|his|her|theirs|ours)\b", re.IGNORECASE)
 _SUBJECTS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -158,7 +158,6 @@ _TOPIC_CHARS = 4000
 """Characters of a turn that are read for its topic; a history has no limit as questions have."""
 _TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
 """The last turns that are read, the first characters of each, and those of a topic."""
-_OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
 _SHORT, _LONG = 4, 8
 """The most words of its own of a question that leans by a word such as "that", and of one
 that leans by a pronoun with nothing before it that it could stand for."""
@@ -171,9 +170,9 @@ def leans_on_history(question: str) -> bool:
     content = _named(question)
     if not content or (len(content) == 1 and _BARE.match(question)):
         return True
-    if _OPENING.match(question):
+    if GOING_ON.match(question):
         return len(content) <= _LONG
-    if (pronoun := _PERSONAL.search(question) or _OWN.search(question)) is not None:
+    if (pronoun := PERSONAL.search(question) or _POSSESSIVE.search(question)) is not None:
         before = _named(question[: pronoun.start()])
         return len(content) <= (_LONG if len(before) < 3 else _SHORT)
     return _POINTER.search(question) is not None and len(content) <= _SHORT
@@ -268,10 +267,9 @@ def _completed(said: str, thread: _Thread, embed: Embed | None) -> str | None:
 def _substituted(question: str, subject: str) -> str:
     """Write out the first pronoun of a question; unchanged where it has none."""
     if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
-        verb = "are" if re.search(r"[^s]s$", subject.partition(" of ")[0]) else "is"
-        return f"{plural['wh']} {verb} {subject}{question[plural.end() :]}"
+        return f"{plural['wh']} {be_of(subject)} {subject}{question[plural.end() :]}"
     named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
-    return named if named != question else _PERSONAL.sub(lambda _: subject, question, count=1)
+    return named if named != question else PERSONAL.sub(lambda _: subject, question, count=1)
 
 
 def _subject(topic: str) -> str | None:

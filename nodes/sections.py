@@ -5,6 +5,7 @@ Sections of one form lie beside each other, each with a number, a day or a name 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from lexloop.core.types import PointedUnit
@@ -12,14 +13,13 @@ from lexloop.documents.structure.references import find_references, loose_number
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.quantities import dates
 from lexloop.documents.text.tokens import STOP_WORDS
-from lexloop.nodes.heads import of_one_form
+from lexloop.nodes.heads import IDENTIFIER, of_one_form, whole
 from lexloop.nodes.pointing import unit_at
 from lexloop.store.view import View
 
 _DIVIDE = frozenset(("part", "annex", "provision"))
 _MOST_DOCUMENTS, _MOST_CHARS = 8, 500_000
 """The most documents that are looked at, and the longest."""
-_NUMBER = re.compile(r"(?<![\w.,/-])[A-Za-z]{0,9}[-/]?\d\w*(?:[-/.]\w+)*(?![\w%°])")
 _LONG = 3
 """The fewest letters of a name, and digits of a number without letters."""
 
@@ -80,14 +80,14 @@ def _names(question: str, text: str) -> Iterator[_Name]:
     days = dates(question)
     if days:
         yield _Name("", lambda said: days <= dates(said), lambda _: False)
-    for found in _NUMBER.finditer(question):
-        written = found[0]
+    for found in IDENTIFIER.finditer(question):
+        written = found["id"]
         named = not written.isdigit() or len(written) > _LONG
-        if named and not days and not any(found.start() in span for span in taken):
-            yield _Name(written, _whole(written), _form(written))
+        if named and not days and not any(found.start("id") in span for span in taken):
+            yield _Name(written, _has(written), partial(_has_form_of, written))
     for word in dict.fromkeys(re.findall(rf"[^\W\d_]{{{_LONG},}}", question)):
         if word.lower() not in STOP_WORDS and _is_name(word, text):
-            yield _Name(word, _whole(word), lambda _: False)
+            yield _Name(word, _has(word), lambda _: False)
 
 
 def _is_name(word: str, text: str) -> bool:
@@ -96,13 +96,15 @@ def _is_name(word: str, text: str) -> bool:
     return bool(written) and all(map(str.isupper, written))
 
 
-def _whole(written: str) -> Callable[[str], bool]:
-    has = re.compile(rf"(?<!\w){re.escape(written)}(?!\w)", re.IGNORECASE).search
-    return lambda said: has(said) is not None
+def _has(written: str) -> Callable[[str], bool]:
+    return lambda said: whole(written).search(said) is not None
 
 
-def _form(written: str) -> Callable[[str], bool]:
-    """Return what finds a number with the same letters: "P-171" for "P-170"."""
-    form = re.sub(r"\d+", r"\\d+", re.escape(written))
-    has = re.compile(rf"(?<![\w.,/-]){form}(?!\w)", re.IGNORECASE).search
-    return lambda said: written.lower().strip("0123456789") != "" and has(said) is not None
+def _has_form_of(written: str, said: str) -> bool:
+    """Return whether a text has a number with the same letters: "P-171" for "P-170"."""
+    form = _form(written)
+    return form != "0" and any(_form(found["id"]) == form for found in IDENTIFIER.finditer(said))
+
+
+def _form(written: str) -> str:
+    return re.sub(r"\d+", "0", written.lower())

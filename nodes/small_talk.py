@@ -1,10 +1,10 @@
 """Greetings, thanks and questions about the assistant itself, which need no documents."""
 
-import re
 from collections.abc import Sequence
 
 from lexloop.core.state import Update
 from lexloop.core.types import Evaluation
+from lexloop.documents.text.tokens import words as words_of
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import WH
 
@@ -18,8 +18,6 @@ UNSCORED: Evaluation = {
 }
 """The evaluation of what nobody scored."""
 _MOST_NAMES = 5
-_ASKS = re.compile(rf"\?\s*$|^\W*(?:{WH})\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _PLEASANT = frozenset(
     """a again all alright am and answer answers any appreciate are as at awesome back be been best
     bit brilliant but care chat clear cool could day days dear did doing done earlier enough evening
@@ -70,7 +68,8 @@ def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
         kind: What can be asked: ``documents``, ``collections``.
         names: What they are called.
     """
-    words = {word.lower().replace("’", "'") for word in _WORD.findall(said)}
+    spoken = words_of(said)
+    words = frozenset(spoken)
     more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
     known = unmarked(", ".join([*names[:_MOST_NAMES], *more]))
     offered = _OFFERED.format(kind=kind, known=known)
@@ -78,7 +77,8 @@ def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
     counts = "how" in words and not words.isdisjoint({"many", "much"})
     if words and words <= _PLEASANT.union(*opening.values()) and not counts:
         greeting, *_ = opening.values()
-        if _ASKS.search(said) and words.isdisjoint({"you", *greeting}):
+        asks = said.rstrip().endswith("?") or spoken[0] in WH.split("|")
+        if asks and words.isdisjoint({"you", *greeting}):
             return ""
         for reply, opens in opening.items():
             if words & opens:

@@ -22,7 +22,7 @@ from lexloop.core.settings_groups import (
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Kind, Tree
-from lexloop.documents.text.tokens import sentence_spans
+from lexloop.documents.text.tokens import UNBROKEN, sentence_spans
 from lexloop.models.embedding import Embedder
 
 Span = tuple[int, int]
@@ -32,7 +32,6 @@ Chunker = Callable[[Document], list[Chunk]]
 _LEAD_CHARS = 400
 """The most of a lead-in that is repeated for the chunks below it."""
 
-_INK = re.compile(r"\S")
 _WHOLE_CHARS, MAX_CHARS = 300, 1500
 """A provision up to the first is one chunk, and so are neighbouring scraps of text; a paragraph is
 one up to the second, and is cut between its points, or its sentences, beyond it."""
@@ -171,7 +170,7 @@ def between(text: str, starts: Iterable[int]) -> list[Span]:
 
 def _next_ink(text: str, offset: int) -> int:
     """Return the first character that is not blank, from ``offset`` on; else the end."""
-    found = _INK.search(text, offset)
+    found = UNBROKEN.search(text, offset)
     return found.start() if found else len(text)
 
 

@@ -1,6 +1,5 @@
 """What limits a provision: exceptions, conditions and provisos that its document has elsewhere."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
@@ -15,7 +14,6 @@ _SILENT = frozenset(("recital", "contents"))
 """Kinds of units that limit nothing."""
 MOST = 3
 """The most limits that are quoted of one provision."""
-_SUBJECT_TO = re.compile(r"\bsubject\s+to\b[^.;:]*$", re.IGNORECASE)
 _PART = frozenset(
     ("paragraph", "subsection", "sentence", "restriction", "prohibition", "obligation")
 )
@@ -88,13 +86,18 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
     if together and _follows(at, place, tree) and _points_to_the_last(limit.own):
         return True
     for reference in find_references(limit.own):
-        under = _SUBJECT_TO.search(limit.own, 0, reference.start)
-        if under or (reference.itself and not together):
+        if _is_subject_to(limit.own, reference.start) or (reference.itself and not together):
             continue  # it is limited by what it names
         named = (p for p in tree.find(reference, at) if tree.units[p].kind != "part")
         if set(named) & set(lineage):
             return at not in lineage[1:] or not reference.itself
     return False
+
+
+def _is_subject_to(words: str, end: int) -> bool:
+    """Return whether what is named from ``end`` on is what the words are subject to."""
+    _, subject, between = " ".join(words[:end].lower().split()).rpartition("subject to")
+    return bool(subject) and not any(sign in between for sign in ".;:")
 
 
 def _points_to_the_last(words: str) -> bool:

@@ -28,8 +28,7 @@ _VERB = re.compile(
     r"|counts?|refers?|provides?|(?-i:end))\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"(?:What|Who|When|Where|Why|How|Which|Whether)\b[^,;:?]*$")
-"""The beginning of a heading that asks, without a mark: "What is not a boat."."""
+_ASKING = ("What ", "Who ", "When ", "Where ", "Why ", "How ", "Which ", "Whether ")
 _DETERMINERS = frozenset("the a an its their his her every each all any it them once twice".split())
 _LINKS = STOP_WORDS | frozenset("within without upon per regarding concerning".split())
 _LABEL_WORDS, _SENTENCE_WORDS = 8, 5
@@ -253,7 +252,7 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     count = len(re.findall(r"[^\W\d_]+", said))
     if said.endswith("?"):
         return False  # what follows answers it
-    if _ASKS.match(said) and count <= _LABEL_WORDS:
+    if _asks(said) and count <= _LABEL_WORDS:
         return True
     whole = alone and said.endswith(".") and said.count(" ") > 1
     if whole or (kind in ITEMS and said[:1].islower()):
@@ -264,10 +263,15 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     return _is_titled(said) or not states
 
 
+def _asks(said: str) -> bool:
+    """Return whether a heading asks without a mark: "What is not a boat."."""
+    return said.startswith(_ASKING) and not any(sign in said for sign in ",;:?")
+
+
 def _is_curt(words: str) -> bool:
     """Return whether words that are no title say something without a verb: "No dogs."."""
     said = unnumbered(words)
-    titled = _is_titled(said) or _ASKS.match(said) is not None
+    titled = _is_titled(said) or _asks(said)
     return (
         " " in said and said.endswith(".") and not titled and _is_label(words, "text", alone=False)
     )

@@ -17,7 +17,6 @@ _KNOWN = re.compile(
     re.IGNORECASE,
 )
 """ELI, the UK's, CELEX, URN:LEX and books', and those of Akoma Ntoso and USLM."""
-_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})$")
 _LONGEST = 500
 
 
@@ -63,8 +62,7 @@ def _days(root: Any) -> tuple[date | None, date | None]:
 
 
 def _day(written: str | None) -> date | None:
-    found = _DAY.match(written or "")
     try:
-        return date(*map(int, found.groups())) if found else None
+        return date.fromisoformat(written or "")
     except ValueError:
         return None

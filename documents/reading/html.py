@@ -15,6 +15,7 @@ from lexloop.documents.reading.page_tables import square_tables
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, decode, numeral, printable, whole_number
 from lexloop.documents.reading.title import chosen_title, own_title
+from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.tree import Hung
 
 _UNSEEN = frozenset(
@@ -35,9 +36,8 @@ _NAMED_HEADING = re.compile(
 )
 _CLASS_LEVEL, _LONGEST_HEADING = 7, 250
 """A class that is named like a heading makes a short paragraph one, below all of the tags'."""
-_MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|\d{1,3}(?:\.\d{1,3}){1,4}\.?|[-–—•·]")
+_SIGNS = ("-", "–", "—", "•", "·")
 _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
-_NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
 _CHARSET = re.compile(
     rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*+[\"']?\s*+([\w-]+)", re.I
 )
@@ -243,7 +243,7 @@ def _item_mark(item: Any, counts: dict[int, int]) -> str:
     before = counts.get(id(listed), 0)
     counts[id(listed)] = before + 1
     style = f"{listed.get('style', '')} {item.get('style', '')}".lower()
-    if "none" in style or _NUMBERED.match(f"{_beginning(item, _LONGEST_MARK)} "):
+    if "none" in style or _is_numbered(_beginning(item, _LONGEST_MARK)):
         return ""
     if listed.name != "ol":
         return "•"
@@ -251,6 +251,16 @@ def _item_mark(item: Any, counts: dict[int, int]) -> str:
     value = whole_number(item.get("value"), first + before)
     kind = next((k for k, name in _ITEM_STYLES.items() if name in style), listed.get("type", "1"))
     return numeral(value, kind) + "."
+
+
+def _is_numbered(text: str) -> bool:
+    """Return whether a text begins with a number of a list."""
+    return any(marker.value for marker in list_markers(f"{text.lstrip()} "))
+
+
+def _is_mark(text: str) -> bool:
+    """Return whether a text is the number or the sign of a list item, and nothing else."""
+    return text in _SIGNS or any(one.end > len(text) for one in list_markers(f"{text} "))
 
 
 def _filled_cells(row: Any) -> list[tuple[Any, str]]:
@@ -278,13 +288,13 @@ def _is_layout(table: Any) -> bool:
             return True
     if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
         return False
-    return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)
+    return all(len(row) <= 2 and (not row or _is_mark(row[0])) for row in rows)
 
 
 def _marked_row(row: Any, lines: LineWriter) -> list[Any]:
     """Return a layout row's cells without the one with the number, which goes in front."""
     filled = _filled_cells(row)
-    if not filled or not _MARK.fullmatch(filled[0][1]):
+    if not filled or not _is_mark(filled[0][1]):
         return list(row.contents)
     lines.mark(filled[0][1])
     return [cell for cell, _ in filled[1:]]

@@ -38,6 +38,8 @@ from lexloop.documents.reading.title import chosen_title, largest_title
 from lexloop.documents.structure.lines import caption
 from lexloop.documents.structure.markers import list_markers, word_marker
 from lexloop.documents.structure.tree import Hung
+from lexloop.documents.text.abbreviations import LISTED
+from lexloop.documents.text.tokens import UNBROKEN
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -49,15 +51,12 @@ _TAIL = 4096
 _ENCRYPTED = 4
 """PDFium's code for a missing password."""
 _SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
-_WORD, _SAID = re.compile(r"\w+(?:-\w+)*"), re.compile(r"\S+")
+_WORD = re.compile(r"\w+(?:-\w+)*")
 _LAST_WORD, _FIRST_WORD = re.compile(r"(?<!\w)\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
 _ENDS = (".", ":", ";", "!", "?")
-_ABBREVIATED = re.compile(
-    r"(?:\b(?:No|Nos|Art|Arts|art|arts|Sec|sec|para|paras|Para|pp?|cf|vs?|vol|ch|reg|cl|Sch|"
-    r"ss?|Stat|Reg|Dr|Mr|Mrs|Ms|St|Co|Inc|Ltd|al|ca|approx)|\b[A-Z]|[eE]\.g|i\.e)\.$"
-)
-_PAUSED = re.compile(r"(?:[,—–]|[,;] (?:and|or|and/or|or both))$")
+_JOINTS = ("and", "or", "and/or", "or both")
+_PAUSED = (",", "—", "–", *(f"{sign} {word}" for sign in ",;" for word in _JOINTS))
 _NOTE_SIGNS = ("*", "†", "‡", "§", "[", "(")
 _SAME_SIZE = 0.92
 _NARROWEST = 14.0
@@ -337,7 +336,7 @@ class _Text:
             edges = segment.edges[: len(text) + 1]
             yield CharacterRun(start, page + 1, bottom, top, edges, segment.sure)
             return
-        for word in _SAID.finditer(text):
+        for word in UNBROKEN.finditer(text):
             begin, end = word.span()
             left, right = segment.edges[begin], segment.edges[end]
             x0, y0, x1, y1 = turn.box(left, bottom, right, top)
@@ -542,7 +541,7 @@ def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -
         # behind a full line "Article 16" is more often a reference than a heading without space
         return not (list_markers(following) or turned or spacing > _SPACED)
     opens = marked or not following[0].islower()
-    if _PAUSED.search(text):
+    if text.endswith(_PAUSED):
         apart = turned or spacing > _SPACED or _counts_on(lines[0].segment.text, following)
         return not (opens and apart)
     return not (spacing > _CLEARLY_SPACED and (opens or turned))
@@ -550,7 +549,10 @@ def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -
 
 def _ends(text: str) -> bool:
     """Return whether a sentence or a lead-in ends with a line."""
-    return text.rstrip('"”’)]').endswith(_ENDS) and _ABBREVIATED.search(text) is None
+    last = text.rpartition(" ")[2].lstrip('(["“')
+    initial = len(last) == 2 and last[0].isupper()
+    shortened = last.endswith(".") and (initial or last[:-1].lower() in LISTED)
+    return text.rstrip('"”’)]').endswith(_ENDS) and not shortened
 
 
 def _is_marked(text: str) -> bool:

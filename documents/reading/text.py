@@ -16,7 +16,6 @@ _MARKS = (
 _CHARACTER = re.compile(  # a character above ASCII in well-formed UTF-8
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_CODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _RUN = re.compile(r"[^\W\d_a-zA-Z]{4}")
@@ -87,7 +86,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
     for name in ("utf-8", declared):
         if name and (text := _if_it_fits(data, name)) is not None:
             return text
-    if _CODED_SURROGATE.search(data) and _if_it_fits(data, "utf-8", "surrogatepass") is not None:
+    if _if_it_fits(data, "utf-8", "surrogatepass") is not None:
         raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
     return _guessed(data)
 

@@ -28,18 +28,17 @@ _FULL_SHARE = 0.35
 _RAGGED = 0.3
 """A line that leaves less of the width free and ends no sentence is one of a paragraph."""
 _BEFORE_ITEM = (",", ";", " and", " or")
-_UNFINISHED = re.compile(
-    r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their"
-    r"|(?<![,;]\s)(?:and|or))$"
+_UNFINISHED = frozenset(
+    "the a an of to in by for with from that which is are be under any such this its their".split()
 )
+"""Words that no line ends with that is whole."""
 _NAME_GOES_ON = re.compile(r"[^\W\d_a-z][^\W\d_]+(?: [^\W\d_A-Z]|[.;]$)")
 """A word with a capital and one without, as a line begins that goes on with a name."""
-_FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
-_RULER = re.compile(r"[\s|:+=_-]+$")
+_RULING = " \t|:+=_-"
 _GAP = re.compile(r"\t+|\s{3,}")
-_DRAWN, _DRAWN_OVER = re.compile(r"(?P<sign>[=\-~])(?P=sign){2,}"), 3
-"""A line drawn below a heading, and by how many characters it may be longer or shorter."""
+_SHORTEST_DRAWN, _DRAWN_OVER = 3, 3
+"""The shortest line below a heading, and by how many characters it may be longer or shorter."""
 _CAPTION = re.compile(
     r"(?:: |Row \d+: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
     r"(?P<heading>.*)$"
@@ -171,11 +170,11 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
 
 def _underlined(line: str, below: str) -> int:
     """Return the level of a heading with a line drawn below it; 0 if there is none."""
-    drawn = _DRAWN.fullmatch(below)
-    alike = drawn is not None and abs(len(below) - len(line)) <= _DRAWN_OVER
-    if drawn is None or not alike or line[-1] in ".;,|" or _FIELDS.search(line):
+    drawn = len(below) >= _SHORTEST_DRAWN and below[0] in "=-~" and not below.strip(below[0])
+    alike = drawn and abs(len(below) - len(line)) <= _DRAWN_OVER
+    if not alike or line[-1] in ".;,|" or _GAP.search(line):
         return 0
-    return 1 if drawn["sign"] == "=" else 2
+    return 1 if below[0] == "=" else 2
 
 
 def _close(lines: list[LogicalLine], text: str, until: int, below: int) -> None:
@@ -216,8 +215,8 @@ def _line(
     skipped = marks.end() if marks else 0
     if not row and (quoted := re.match(r"(?:>\s*){1,5}", written)):
         skipped = quoted.end()
-    bold = re.compile(r"\*\*|__").match(written, skipped)
-    skipped = bold.end() if bold else skipped
+    bold = written.startswith(("**", "__"), skipped)
+    skipped += 2 * bold
     shown = written[skipped:].replace("\n", " ").rstrip("#* " if marks or bold else "")
     skipped = skipped if shown else 0
     return LogicalLine(start, end, shown or written, skipped, level, row, _column(text, start))
@@ -265,11 +264,17 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         return not last.ended or line[0].islower()
     asks = len(last.text) <= _SHORTEST_WRAPPED and line[0].isupper()  # "Who we are"
     asks = asks and last.text.endswith(_ENDS_ASKING)
-    if not opens and not asks and _UNFINISHED.search(last.text):
+    if not opens and not asks and _is_unfinished(last.text):
         return True
     # what stands below a list in small letters ends the sentence that leads into the list
     listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
     return not (last.ended or listed) and line[0].islower() and not list_markers(line)
+
+
+def _is_unfinished(text: str) -> bool:
+    """Return whether a line ends within a sentence, by its last word."""
+    before, _, word = text.rpartition(" ")
+    return word in _UNFINISHED or (word in ("and", "or") and not before.endswith((",", ";")))
 
 
 def _counts(last: str, line: str) -> bool:
@@ -305,7 +310,7 @@ def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
     A line drawn below the names of columns parts them from no neighbour.
     """
     lines = [text[start : min(end, start + _LONGEST_ROW)] for start, end in physical]
-    fields = [0 if list_markers(line) else len(_FIELDS.findall(line)) for line in lines]
+    fields = [0 if list_markers(line) else len(_GAP.findall(line.strip())) for line in lines]
     for number in range(len(lines) - 2, 0, -1):
         if lines[number].strip() and is_ruler(lines[number]):
             fields[number] = fields[number + 1]
@@ -325,7 +330,7 @@ def cells(row: str) -> list[str]:
 
 def is_ruler(row: str) -> bool:
     """Return whether a row only draws a line, as Markdown's second row does."""
-    return _RULER.match(row) is not None
+    return row != "" and not row.strip(_RULING)
 
 
 def caption(line: str) -> tuple[str, str] | None:

@@ -26,7 +26,7 @@ _WORD = re.compile(
     rf"(?:\(\w{{1,4}}\)){{0,4}}|{'|'.join(_COUNTED)})(?![\w(/]|[.\-–]\d)",
     re.IGNORECASE,
 )
-_BARE_ANNEX = re.compile(r"(?P<word>ANNEX|SCHEDULE|APPENDIX|Annex|Schedule|Appendix)\s*$")
+_BARE_ANNEXES = ("annex", "schedule", "appendix")
 _SECTION_SIGN = re.compile(
     r"§§?\s*(?P<number>\w{0,9}\d\w{0,9}(?:[.\-–:]\w{1,8}){0,5}(?:\(\w{1,4}\)){0,4})(?![\w(])\.?"
 )
@@ -40,7 +40,7 @@ _UK = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,3})\.?\s?(?:—|–|-)?\s?(?=\(1\))
 _BRACKET = re.compile(
     r"\((?P<number>\d{1,4}(?:[A-Z]{1,2}|[a-z])?|[a-z]{1,7}|[A-Z]{1,7})\)(?=[\s—(]|$)"
 )
-_BULLET = re.compile(r"(?P<mark>[-–—•·▪◦●*○])\s+(?=\S)")
+_BULLETS = frozenset("-–—•·▪◦●*○")
 _BARE = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,2})\s+(?=[A-Z“\"‘'(])")
 _RUN_IN = re.compile(
     r"(?P<heading>[A-Z“‘\"][^.;:()]{1,120}?(?:\([^()]{0,40}\)[^.;:()]{0,60})?)"
@@ -64,7 +64,7 @@ _PAGE = re.compile(
 _RUNNING = re.compile(r"(?=\S)\D*(?P<number>\d{1,4})(?<![^\s\d]\d)(?!\S)\D*$")
 _PAGED = re.compile(r".*?\bpage\s+(?P<number>\d{1,4})(?!\d).*$", re.IGNORECASE)
 _FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 100
-_BLANKS = re.compile(r"[\s—]+")
+_BLANKS = " \t\n\u00a0\u2003—"
 
 _SAYS = (
     r"(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meanings?|have\s+the\s+(?:same\s+)?"
@@ -90,14 +90,8 @@ _LISTED_TERM = re.compile(r"(?P<term>[A-Z][\w’'\-/() ]{1,60}?)(?:\*\*)?\s*(?::
 _TERM_RUN_IN = re.compile(
     r"(?P<term>[^.“”\"‘:]{2,120})[.:]\s+(?=[“\"‘]|The\s+(?:term|expression|word))"
 )
-_RESTATED = re.compile(
-    r"(?P<term>[A-Z][^.:;]{2,80}?)(?:\s\([A-Z][\w-]{1,10}\))?\.\s+(?:(?:an?|the)\s+)?(?P=term)\b",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(r"\b(?:is|are|shall|must|may|have|has|applies|apply|following)\b")
-_SECTION = re.compile(
-    r"\bdefin|\binterpretation\b|\bglossary\b|\bdictionary\b|\bmeanings?\s+of\b", re.IGNORECASE
-)
+_CLAUSE = frozenset("is are shall must may have has applies apply following".split())
+_ABOUT_DEFINITIONS = ("defin", "interpretation", "glossary", "dictionary", "meaning of", "meanings")
 
 _EXACT, _FIRST, _FIRST_UNLED, _SAME_STYLE, _GAP, _LATE, _BACK = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
 _RESUMED, _ELSEWHERE = 0.5, 2.5
@@ -172,8 +166,8 @@ def word_marker(line: str) -> Marker | None:
     if found := _SECTION_SIGN.match(line):
         number = found["number"].rstrip(".")
         return Marker("§", value_of(number), number, found.end())
-    if found := _BARE_ANNEX.match(line):
-        return Marker(found["word"].lower(), 1, "", found.end())
+    if (bare := line.strip().lower()) in _BARE_ANNEXES:
+        return Marker(bare, 1, "", len(line))
     found = _WORD.match(line)
     if found is None or not found["word"][0].isupper():
         return None
@@ -205,8 +199,9 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
         return [Marker("1.", _numeric(number), number, _behind(line, found))]
     if found := _DOTTED.match(line, at):
         return _readings(found["number"], "{}" + found["mark"], _behind(line, found))
-    found = _BULLET.match(line, at)
-    return [Marker(found["mark"], 0, "", found.end())] if found else []
+    rest = line[at + 1 :]
+    bullet = head[:1] in _BULLETS and rest[:1].isspace() and rest.strip()
+    return [Marker(head[0], 0, "", len(line) - len(rest.lstrip()))] if bullet else []
 
 
 def bare_number(line: str) -> Marker | None:
@@ -277,13 +272,13 @@ def value_of(number: str) -> float:
 
 def _behind(line: str, found: re.Match[str]) -> int:
     """Return where the text behind a number begins."""
-    blanks = _BLANKS.match(line, found.end())
-    return blanks.end() if blanks else found.end()
+    return len(line) - len(line[found.end() :].lstrip(_BLANKS))
 
 
 def is_about_definitions(heading: str) -> bool:
     """Return whether a heading announces definitions."""
-    return _SECTION.search(heading) is not None
+    said = heading.lower()
+    return any(word in said for word in _ABOUT_DEFINITIONS)
 
 
 def defined_term(line: str, among_definitions: bool) -> str | None:
@@ -304,9 +299,9 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
         return None
     if not among_definitions:
         return None
-    found = _PLAIN_TERM.match(head) or _RESTATED.match(head) or _LISTED_TERM.match(head)
+    found = _PLAIN_TERM.match(head) or _LISTED_TERM.match(head)
     term = found["term"].strip(" ,") if found else ""
-    return term if term and term not in STOP_WORDS and not _CLAUSE.search(term) else None
+    return term if term and term not in STOP_WORDS and _CLAUSE.isdisjoint(term.split()) else None
 
 
 @dataclass(slots=True, eq=False)

@@ -45,7 +45,6 @@ _ORDER = (
     "§",
 )
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.(?:\s+|\s?[—–]\s*)(?=[“\"‘(\[A-Z]|[a1]\.\s)")
-_SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _WORDS = "|".join(
     form
     for word in ("section", "clause", "regulation", "article", "rule")
@@ -351,7 +350,7 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
             return Heading(word, _named(marker), "", line.level, begin)
         found = _SENTENCE.match(rest)
         long = found and len(line.text) > 60 and len(rest) - found.end() > 20
-        if found and (long or _SAID.match(rest, found.end())):
+        if found and (long or _is_said(rest[found.end() :])):
             return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
         binds = not line.level and rest.endswith((".", ";")) and BINDS.search(rest)
         if len(line.text) > LONGEST_HEADING or binds:
@@ -366,6 +365,11 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
     text = title.text.rstrip(". ") if title is not None and titled else ""
     text = text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
     return Heading(word, _named(marker), text, line.level, None, int(source) + int(titled))
+
+
+def _is_said(text: str) -> bool:
+    """Return whether a text is at least three words that end as a sentence does."""
+    return len(text.split()) > 2 and text.endswith((".", ";", ":", "—", "–"))
 
 
 def _named(marker: Marker) -> str:

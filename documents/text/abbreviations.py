@@ -12,7 +12,7 @@ from unicodedata import combining
 from lexloop.documents.structure.references import ends_in_reference
 from lexloop.documents.text.languages import languages_of, small_words
 
-_LISTED = frozenset(
+LISTED = frozenset(
     """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
     ms no nos op p para paras pp prof pt reg regs sec secs sr st subd supp v viz vol vs u.s u.s.c
     c.f.r u.k e.u n.y d.c a.m p.m l.l nr abs jan feb apr aug sept oct nov dec""".split()
@@ -28,7 +28,7 @@ _COUNTED = re.compile(r"\d|(?:Art|Nr|No|Sec)\.\s|[^\W\d_](?:\.[^\W\d_])+")
 _COUNTS = re.compile(r"\d{1,3}(?:[.)]|(?:\.\d{1,3})+\.?)\s|\d{1,4}\s*(?:\n|$)")
 _ASIDE = re.compile(r"[(\[][\"'“‘]?(?=[^\W\d_A-Z])(?:[^\W\d_]{2,}(?![\w)\].])|[^\W\d_]\s)")
 """Words in brackets within a sentence. The mark of an item, "(a)", is not meant."""
-_OPEN, _CLOSES = re.compile(r"[(\[][^()\[\]]*$"), re.compile(r"[^()\[\]]{0,80}[)\]]")
+_BRACKETS, _REACH = "()[]", 80
 _STANDING = re.compile(r"(?<![\w.])[^\W\d_]++(?![\w.])")
 _LONGEST, _LONGEST_TITLE, _LONGEST_ARTICLE, _LONGEST_NUMBER, _LONGEST_ROMAN = 6, 3, 4, 3, 5
 _VOWELS = frozenset("aeiouy")
@@ -57,9 +57,9 @@ class Abbreviations:
         if word is None:
             return False
         token = word[1].lower()
-        if (_OPEN.search(before) and _CLOSES.match(after)) or _ASIDE.match(after):
+        if _is_within_brackets(before, after) or _ASIDE.match(after):
             goes_on = True
-        elif token in _LISTED:
+        elif token in LISTED:
             goes_on = token not in _ENDS_NAMES or not self._opens(after)
         elif _is_mark(token):
             counts = after[:1].isdigit() and not _COUNTS.match(after)
@@ -142,6 +142,13 @@ class Abbreviations:
 def abbreviations_of(text: str) -> Abbreviations:
     """Return the evidence of a document, read once however many of its sentences are asked for."""
     return Abbreviations(text)
+
+
+def _is_within_brackets(before: str, after: str) -> bool:
+    """Return whether a bracket is open at a place, and is closed behind it."""
+    last = next((sign for sign in reversed(before) if sign in _BRACKETS), ")")
+    following = next((sign for sign in after[: _REACH + 1] if sign in _BRACKETS), "(")
+    return last in "([" and following in ")]"
 
 
 def _is_mark(token: str) -> bool:

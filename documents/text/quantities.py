@@ -144,29 +144,30 @@ def states(text: str, fact: str) -> bool:
 
 _NUMBER_WORD = rf"(?:{_WORD}|half)"
 _DURATION = (
-    rf"\b(?:\d+|{_NUMBER_WORD}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{TIMES})\b"
+    rf"(?i)\b(?:\d+|{_NUMBER_WORD}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{TIMES})\b"
     rf"|\b(?:once|twice|each|every|per)\s+(?:an?\s+)?(?:{_NUMBER_WORD}\s+)?(?:{TIMES}|quarter)\b"
     r"|\b(?:bi-?|semi-?)?(?:annual|annually|yearly|quarterly|monthly|weekly)\b"
     r"|\b(?:daily|fortnightly|hourly|immediately|promptly)\b"
     r"|\b(?:longer than|as long as)\b"
 )
-_HELD: dict[Kind, re.Pattern[str]] = {
-    "duration": re.compile(_DURATION, re.IGNORECASE),
-    "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
-    "measure": re.compile(
-        r"\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?|miles?"
-        r"|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
-        re.IGNORECASE,
+_FACTS: tuple[tuple[Kind, str], ...] = (
+    ("duration", _DURATION),
+    ("percentage", r"(?i)\d\s?%|\bper ?cent\b"),
+    (
+        "measure",
+        r"(?i)\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?"
+        r"|miles?|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
     ),
-    "number": re.compile(
-        rf"\d|\b(?:{_NUMBER_WORD}|majority|thirds|quarters|unanimous(?:ly)?)\b", re.IGNORECASE
-    ),
-    "contact": re.compile(
+    ("number", rf"(?i)\d|\b(?:{_NUMBER_WORD}|majority|thirds|quarters|unanimous(?:ly)?)\b"),
+    (
+        "contact",
         r"@\w|https?://|www\.|\b\d{3}[\-. ]\d{3,4}\b"
-        r"|\b\d+ [A-Z]\w+ (?:Street|Avenue|Road|Place|Square|St|Ave)\b"
+        r"|\b\d+ [A-Z]\w+ (?:Street|Avenue|Road|Place|Square|St|Ave)\b",
     ),
-    "name": re.compile(r"\b(?:[A-Z][\w'’\-]{1,40} ){1,3}[A-Z][\w'’\-]"),
-}
+    ("name", r"\b(?:[A-Z][\w'’\-]{1,40} ){1,3}[A-Z][\w'’\-]"),
+)
+"""How a text states a fact of each kind."""
+_HELD: dict[Kind, re.Pattern[str]] = {kind: re.compile(pattern) for kind, pattern in _FACTS}
 
 
 _SUM = re.compile(

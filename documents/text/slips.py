@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 
 from lexloop.core.folding import folded
 from lexloop.core.types import Reading
+from lexloop.documents.text.tokens import PIECE
 
 _WORD = re.compile(r"(?<![\w@/\\.])[^\W\d_]{4,40}+(?![\w@\u0300-\u036f]|[./\\]\w|['’]t\b)")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "r", "er", "rs", "ers", "y")
 _LEAST, _MIDDLE, _LONG = 4, 6, 8
 """Letters of a word that is read at all, and of those in which more may have gone wrong."""
@@ -111,7 +111,7 @@ class Slips:
 
 def small_words(text: str) -> list[str]:
     """Return the words of a text in small letters, without numbers."""
-    return _LETTERS.findall(folded(text).lower())
+    return [word for word in PIECE.findall(folded(text).lower()) if word.isalpha()]
 
 
 def _may_slip(word: str) -> bool:

@@ -19,7 +19,8 @@ PIECE = re.compile(r"[^\W_]+")
 WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 COMPOUND_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
 """A word, with the stops and dashes within it: "4.2", "e-mail"."""
-_INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
+UNBROKEN = re.compile(r"\S+")
+"""A run of letters and signs between blanks."""
 _JOINTS = frozenset(("and", "or", "and/or"))
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
@@ -64,7 +65,8 @@ def _ends_sentence(
         if _is_item_mark(before) or abbreviations.ends_one(before, following):
             return False
     if after.islower():
-        return _INLINE_ITEM.match(text, match.end()) is not None
+        mark, _, rest = text[match.end() : match.end() + _REACH].partition(". ")
+        return len(mark) == 1 and rest.lstrip()[:1].isupper()
     return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
 
 
@@ -139,7 +141,7 @@ _TERM = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
+IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 BEGINNING = 2
@@ -188,7 +190,7 @@ def term_set(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def _terms_of(written: str) -> tuple[str, ...]:
     """Return the search terms of one word or number as written; "m²" is "m2"."""
-    if _IS_UNSPACED.match(written):
+    if IS_UNSPACED.match(written):
         return tuple(map("".join, pairwise(written))) or (written,)
     word = (unicodedata.normalize("NFKC", written) if written[0].isalpha() else written).lower()
     if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:

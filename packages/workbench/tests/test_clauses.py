@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lexloop_workbench.clauses import Actors, Clause, clauses
 
 ACTORS = Actors(
-    "The keeper's boats. Persons who sail. Notify the owner. The Harbour Office's staff decide, "
+    "The keeper's boats. Persons who sail. The owner's crew. The Harbour Office's staff decide, "
     "and the Harbour Office may request more. The Harbour Office agrees."
 )
 
@@ -45,14 +45,6 @@ def told(sentence: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
             (),
         ),
         ("You must, as a rule, wait.", "duty", "You", "as a rule, wait", ()),
-        ("As the owner, you must wait.", "duty", "you, as the owner", "wait", ()),
-        (
-            "If the owner sells a boat, it must tell the Harbour Office.",
-            "duty",
-            "the owner",
-            "tell the Harbour Office",
-            ("If the owner sells a boat",),
-        ),
         (
             "The owner must tell the crew unless the crew knows.",
             "duty",

@@ -84,7 +84,7 @@ def test_a_law(view: View) -> None:
         (
             "Article 2(4)",
             ["sum", "penalty"],
-            "An owner who breaks this Article",
+            "",
             "An owner who breaks this Article is liable to pay a fine of up to $5,000",
         ),
         ("Article 3", ["duty", "deadline"], "The Harbour Office", "decide by 1 March 2027"),

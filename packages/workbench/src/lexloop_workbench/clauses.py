@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.structure.references import KIND
 from lexloop.nodes.alignment import AGENT
 from lexloop_workbench.timing import timings
@@ -47,11 +48,6 @@ _FRONT = re.compile(
     r"|in addition|moreover|furthermore|further)\b",
     re.IGNORECASE,
 )
-_SUBORDINATE = re.compile(
-    r"(?:where|when|whenever|if|unless|that|which|who|whose|whom|while|because|since|although"
-    r"|whether|until|as|provided|so that|how|what)\b",
-    re.IGNORECASE,
-)
 _INNER = re.compile(
     r"\b(?:(?P<hard>where|when|whenever|if|unless|because|whether|until|how|what|so that|whose"
     r"|whom|than)|that|which|who)\b",
@@ -59,10 +55,7 @@ _INNER = re.compile(
 )
 _DETERMINER = r"(?:the|a|an|any|each|every|no|all|both|either|such|this|these|its|his|their|your)"
 _PRONOUN = r"(?:you|we|i|it|they|he|she)"
-_NEW_SUBJECT = re.compile(rf"(?:{_DETERMINER}|{_PRONOUN})\b", re.IGNORECASE)
-_LAST_SUBJECT = re.compile(
-    rf".*\b(?P<last>(?:{_DETERMINER}|{_PRONOUN})\b.*)$", re.IGNORECASE | re.DOTALL
-)
+_NEW_SUBJECT = re.compile(rf"\b(?:{_DETERMINER}|{_PRONOUN})\b", re.IGNORECASE)
 _JOINED = re.compile(
     r"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)"
     rf"(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$",
@@ -84,8 +77,8 @@ _SET_IN = re.compile(
 )
 _SHORT = 3
 """Maximum words of a condition between commas, such as "where feasible"."""
-_OPEN_ENDED = re.compile(r"(?:^|\b(?:and|or|but|that|to))$", re.IGNORECASE)
-_ROLE = re.compile(r"\bas (?P<role>(?:an?|the) [^,]+)", re.IGNORECASE)
+_OPEN_ENDED = frozenset(("", "and", "or", "but", "that", "to"))
+"""Words that a predicate does not end with."""
 _NO_CONDITION = re.compile(
     r"(?:\b(?:that|which|who),|\bas|[^,] and"
     r"|\b(?:determin|decid|assess|verif|check|see|know|ask|evaluat|find)\w*)$"
@@ -116,22 +109,13 @@ _STATES = re.compile(
     r"|consist|supersede|preclude|accrue|result|come|relate)\b",
     re.IGNORECASE,
 )
-_DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until|that)\b", re.I)
-_AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
-_PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
-_TRAILING = re.compile(r" (?:also|then|only|always|that|which|who|\w+ly)$")
-_AFTER_VERB = re.compile(
-    r"^(?:(?! who | that | which |\b(?:is|are|was|were) ).)*\b(?:is|are|was|were) "
-    rf".*\band (?={_DETERMINER} )",
-    re.IGNORECASE,
-)
-_COLON = re.compile(r": (?=[A-Z])")
-_NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
+_PARTS = re.compile(r";|\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
+_TRAILING = frozenset("also then only always that which who".split())
+"""Words behind a subject that are none of it."""
 _BESIDE = re.compile(  # "the actions a plan administrator may take"
     rf"^(?:{_DETERMINER} )?(?:(?!(?:of|in|to|for|under|with|from|on|at|by|and|or)\b)\w+ ){{1,2}}"
     r"(?:an?|the|you|we|they|it) "
 )
-_NUMBER = re.compile(r"^(?:(?:[A-Z]{0,4}\d{1,3}\.)+(?:[A-Z]?\d{1,3}\.?)*)?(?:\(\w{1,4}\))*\s*")
 _VERB_AND = re.compile(
     r"(?<!\s)\s+(?:is|are|has|have|does|was|were|hereby)\b"
     r"(?:(?! who | that | which ).){0,400}\b(?:and|or|,)$",
@@ -139,43 +123,37 @@ _VERB_AND = re.compile(
 )
 _NO = re.compile(r"(?:no|neither|none)\b(?: of (?:the )?)?", re.IGNORECASE)
 _RELEASED = re.compile(r"(?:not )?be (?:\w+ly |held )*(?:liable|responsible|required|bound)\b")
-_IT = frozenset(("it", "they", "he", "she", "he or she"))
-_ITS_NOUN = re.compile(
-    r"(?:if|when|where|unless|before|after|once)\s+(?P<who>(?:[\w'’-]+ ){0,4}?[\w'’-]+)\s+"
-    r"(?:is|are|was|were|has|have|had|does|do|did|intends?|\w+[^s\W]s|wish|fails?)\b",
-    re.IGNORECASE,
-)
-_NOBODY = re.compile(r"(?:there|this|that|nothing\b.*)$", re.IGNORECASE)
-_SMALL = re.compile(r"(?<![\w-])[a-z]{1,40}(?![\w-])")
-_DOES = frozenset(("right", "told", "acts", "behalf"))
+_NOBODY = ("there", "this", "that")
+_DOES = frozenset(("right", "acts"))
 _AND_OR = re.compile(r"(?:,|(?<!\s))\s+(?:and|or)\s+|,\s+")
 _PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$")
-_RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
+_NO_RECIPIENT = frozenset("committee guarantee".split())
 _PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
 _WORDS = r"(?<![\w'-])((?:[\w'-]{1,40} ){0,3}[\w-]{1,40})"
 _SIGNS = {
-    "owns": re.compile(r"(?<![\w-])([A-Za-z-]{1,40})(?:'s|(?<=s)')(?!\w)"),
-    "who": re.compile(r"(?<![\w-])([A-Za-z-]{1,40}),? (?:who|whom)\b"),
-    "by": re.compile(rf"(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
-    "right": re.compile(
-        r"(?<![\w-])([A-Za-z-]{1,40}) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
-        r"|(?:is|are|shall be) (?:required|entitled|obliged|obligated|authori[sz]ed) to"
-        r"|(?:has|have) the right)\b"
-    ),
-    "told": re.compile(
-        rf"\b(?:notif|inform|advis|tell|ask|assist|pay|employ)\w* (?:an?|the|each|any) {_WORDS}",
-        re.IGNORECASE,
-    ),
-    "acts": re.compile(
-        rf"{_WORDS} (?:must|shall|may|will)(?: also| not)? "
-        r"(?:notify|inform|tell|ask|pay|submit|publish|request|decide)\b"
-    ),
-    "called": re.compile(r"[“\"'](?:the )?([A-Z][A-Za-z]{1,40})[”\"']"),
-    "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
+    sign: re.compile(pattern)
+    for sign, pattern in (
+        ("owns", r"(?<![\w-])([A-Za-z-]{1,40})(?:'s|(?<=s)')(?!\w)"),
+        ("who", r"(?<![\w-])([A-Za-z-]{1,40}),? (?:who|whom)\b"),
+        ("by", rf"(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
+        (
+            "right",
+            r"(?<![\w-])([A-Za-z-]{1,40}) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
+            r"|(?:is|are|shall be) (?:required|entitled|obliged|obligated|authori[sz]ed) to"
+            r"|(?:has|have) the right)\b",
+        ),
+        (
+            "acts",
+            rf"{_WORDS} (?:must|shall|may|will)(?: also| not)? "
+            r"(?:notify|inform|tell|ask|pay|submit|publish|request|decide)\b",
+        ),
+    )
 }
+"""How a text speaks of those who act."""
 _GRAMMAR = ("shall", "must", "may", "will", "can", "is", "are", "be", "need", "ha")
 _LONGEST = 4_000
 """Characters of a sentence that are read."""
+_SHORTEST = 5
 _FAR = 12
 """The most words of a subject in the middle of a sentence."""
 _QUIET = "~"
@@ -207,7 +185,6 @@ class Actors:
     def __init__(self, text: str) -> None:
         self._signs: dict[str, set[str]] = defaultdict(set)
         flat = " ".join(text.replace("’", "'").split())
-        self._common = {_head(word) for word in set(_SMALL.findall(flat))}
         for sign, pattern in _SIGNS.items():
             for match in pattern.finditer(flat):
                 for noun in _AND_OR.split(match[1]):
@@ -228,9 +205,9 @@ class Actors:
             return False
         signs = self._signs.get(head, set())
         surely = "who" in signs or {"right", "by"} <= signs or ("owns" in signs and signs & _DOES)
-        name = noun.isalpha() and noun.istitle() and head not in self._common
-        maybe = AGENT.search(head) or _PROPER.search(noun) or name
-        return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
+        maybe = AGENT.search(head) or _PROPER.search(noun) or (noun.isalpha() and noun.istitle())
+        recipient = len(head) > _SHORTEST and head.endswith("ee") and head not in _NO_RECIPIENT
+        return bool(surely or recipient or (signs and maybe))
 
 
 def _head(phrase: str) -> str:
@@ -245,7 +222,10 @@ def _head(phrase: str) -> str:
 
 def clauses(sentence: str, actors: Actors) -> Iterator[Clause]:
     """Yield the clauses of a sentence that bind, in order."""
-    flat = _NUMBER.sub("", " ".join(sentence[:_LONGEST].split()))
+    flat = unnumbered(sentence[:_LONGEST])
+    first, _, rest = flat.partition(" ")
+    if rest and first[:1].isalnum() and "." in first.rstrip(".") and any(map(str.isdigit, first)):
+        flat = rest  # "APP3.A3.2.1 The insurer"
     text = _Text(flat, _hidden(flat))
     subject = ""
     for start, stop in _parts(text.hidden):
@@ -319,10 +299,6 @@ def _mains(text: _Text, start: int, end: int, before: str) -> Iterator[_Main]:
 
 def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject | None:
     """Return the subject that follows its modal, or None if it is not that of a main clause."""
-    colons = [match.end() for match in _COLON.finditer(text.hidden, start, end)]
-    lead, begin = "", start
-    if colons:
-        lead, start = text.flat[start : colons[-1]].strip(" :"), colons[-1]
     hidden = text.hidden[start:end]
     spans = [m.span() for m in re.finditer(r"[^,]*,|[^,]+$", hidden) if m.group().strip()]
     texts = [hidden[a:b].strip(" ,") for a, b in spans]
@@ -331,8 +307,8 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
         at -= 1
     bare = _CONJUNCTION.sub("", texts[at]) if texts else ""
     if not bare:
-        return _Subject(before, "", "", begin) if before and at <= 0 else None
-    if _SUBORDINATE.match(bare if at == 0 else texts[at]) or _within(bare):
+        return _Subject(before, "", "", start) if before and at <= 0 else None
+    if _INNER.match(bare if at == 0 else texts[at]) or _within(bare):
         return None
     low = start + spans[_lowest(texts, at)][0]
     high = start + spans[at][1]
@@ -340,11 +316,12 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
         return None
     subject = _CONJUNCTION.sub("", text.flat[low:high].strip(" ,"))
     subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
-    subject = _NUMBER.sub("", f" {subject}".rpartition(" then ")[2].strip())
-    subject = _AFTER_VERB.sub("", _TRAILING.sub("", subject))
+    subject = unnumbered(f" {subject}".rpartition(" then ")[2].strip())
+    rest, _, last = subject.rpartition(" ")
+    if rest and (last in _TRAILING or last.endswith("ly")):
+        subject = rest
     fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
-    fronted = ", ".join(filter(None, (lead, _CONJUNCTION.sub("", fronted))))
-    return _without_front(subject, fronted, inserted, begin)
+    return _without_front(subject, _CONJUNCTION.sub("", fronted), inserted, start)
 
 
 def _lowest(texts: list[str], at: int) -> int:
@@ -366,12 +343,12 @@ def _lowest(texts: list[str], at: int) -> int:
 def _without_front(subject: str, fronted: str, inserted: str, begin: int) -> _Subject | None:
     """Return a subject without an adjunct that no comma separates, or None if it is not one."""
     if _FRONT.match(subject):
-        tail = _LAST_SUBJECT.match(subject)
-        if tail is None:
+        starts = [match.start() for match in _NEW_SUBJECT.finditer(subject)]
+        if not starts:
             return None
-        fronted = f"{fronted}, {subject[: tail.start('last')]}".strip(" ,")
-        subject = tail["last"]
-    if _NEVER.search(subject) or _BESIDE.match(f"{subject} ") or _MODAL.search(subject):
+        fronted = f"{fronted}, {subject[: starts[-1]]}".strip(" ,")
+        subject = subject[starts[-1] :]
+    if _BESIDE.match(f"{subject} ") or _MODAL.search(subject):
         return None
     return _Subject(subject, fronted, inserted, begin)
 
@@ -384,7 +361,7 @@ def _next_subject(text: _Text, end: int, modal: str, last: _Main) -> _Subject | 
     if comma >= 0 and not core.strip():  # "shall name it, shall keep it"; not "..., has to"
         return before._replace(begin=comma) if modal == last.modal else None
     joined = _JOINED.match(core.rstrip())
-    if joined is None or _DEPENDS.search(joined["before"]):
+    if joined is None or _INNER.search(joined["before"]):
         return None
     begin = max(start, comma + 1) + len(joined["before"])
     if joined["subject"] is None:
@@ -408,7 +385,8 @@ def _within(core: str) -> bool:
 def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None:
     """Return the clause of a main verb, or None if it binds nobody."""
     predicate, inserted = _predicate(text, main.after, end)
-    if not predicate or not main.subject.said or _NOBODY.match(main.subject.said):
+    said = main.subject.said.lower()
+    if not predicate or not said or said in _NOBODY or said.startswith("nothing"):
         return None
     subject, modal, predicate, force = _negated(main, predicate)
     acts = actors.acts(subject)
@@ -416,7 +394,7 @@ def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None
     if _says_nothing(main, predicate, acts, passive is not None):
         return None
     who = _agent(predicate, passive.end(), actors) if passive else ""
-    who = who or ("" if passive else _actor(subject, acts, main.subject.fronted, actors))
+    who = who or (subject if acts and not passive else "")
     denying = force == "right" and re.search(r"not\b|\bno\b", modal) is not None
     what, unless = _conditions(predicate)
     if inserted and not _SET_IN.search(inserted) and not timings(inserted):
@@ -444,17 +422,6 @@ def _negated(main: _Main, predicate: str) -> tuple[str, str, str, Force]:
     if denied or (force == "right" and re.match(r"neither\b", predicate)):
         force = "prohibition"
     return subject, modal, predicate, force
-
-
-def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
-    """Return who acts: the subject in the role that the clause names, or the referent of "it"."""
-    role = _ROLE.search(fronted)
-    if role and subject.lower() in ("you", "we"):
-        return f"{subject}, as {role['role']}"
-    named = _ITS_NOUN.match(fronted) if subject.lower() in _IT else None
-    if named and actors.acts(named["who"]):
-        return named["who"]
-    return subject if acts else ""
 
 
 def _set_in(text: str) -> str:
@@ -525,7 +492,8 @@ def _conditions(predicate: str) -> tuple[str, list[str]]:
         stop = len(predicate)
         comma = hidden.find(",", match.end())
         short = len(hidden[match.start() : comma].split()) <= _SHORT
-        if comma >= 0 and (short or _OPEN_ENDED.search((rest + before).rstrip(" ,"))):
+        last = (rest + before).rstrip(" ,").rpartition(" ")[2].lower()
+        if comma >= 0 and (short or last in _OPEN_ENDED):
             stop = comma
         if (semicolon := hidden.find(";", match.end(), stop)) >= 0:
             stop = semicolon

@@ -20,12 +20,11 @@ from typing import NamedTuple
 from lexloop.core.folding import narrowed
 from lexloop.documents.structure.lines import logical_lines
 from lexloop.documents.structure.markers import bare_number, list_markers, word_marker
-from lexloop.documents.text.tokens import WORD_OR_SIGN
+from lexloop.documents.text.tokens import PIECE, WORD_OR_SIGN
 from lexloop.store.provisions import Source
 from lexloop_workbench.versions import MOST_PAIRS
 
-_TOKEN = re.compile(r"\w+")
-_MARKS = re.compile(r"(?:[#>*_]|\s)*")
+_MARKS = "#>*_ \t\n"
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _TABLE = frozenset({"table", "row", "columns"})
 _WINDOW = 8
@@ -235,7 +234,7 @@ def _pieces(
         inside.update(ordered[bisect_right(ordered, span[0]) : bisect_left(ordered, span[1])])
         inner = sorted(inside)
         for start, end in pairwise((span[0], *inner, span[1])):
-            if not _TOKEN.search(text, start, end):
+            if not PIECE.search(text, start, end):
                 continue
             first, last = bisect_left(starts, start), bisect_left(starts, end)
             unit = first if first < last else tree.at(start)
@@ -264,8 +263,7 @@ def _numbered(line: str, counted: Container[str]) -> int:
 
 
 def _marks(line: str) -> int:
-    marks = _MARKS.match(line)
-    return marks.end() if marks else 0
+    return len(line) - len(line.lstrip(_MARKS))
 
 
 def _matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
@@ -469,7 +467,7 @@ class _Matches:
 
 def _bag(words: str) -> Counter[str]:
     """Return the words of a line and its pairs of neighbouring words, each with its number."""
-    tokens = [token.casefold() for token in _TOKEN.findall(words)]
+    tokens = [token.casefold() for token in PIECE.findall(words)]
     return Counter(tokens) + Counter(map(" ".join, pairwise(tokens)))
 
 

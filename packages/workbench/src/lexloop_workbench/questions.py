@@ -17,11 +17,10 @@ _LONGEST, _AROUND = 80, 50
 """Maximum characters of a heading to ask about, and of relations to look at."""
 _EMPTY = frozenset({"definitions", "reserved", "introduction", "general"})
 """Headings that tell too little to be asked for."""
-_PUNISHING = re.compile(
-    r"\b(?:penalt|sanction|fine[sd]?\b|offence|violation|breach|terminat|remed|enforce"
-    r"|sanktion|bußgeld|strafe|verst[oö]ß)",
-    re.IGNORECASE,
+_PUNISHING = tuple(
+    "penalt sanction fines offence violation breach terminat remed enforce bußgeld strafe".split()
 )
+"""What a heading about a breach says."""
 
 
 def next_questions(
@@ -89,7 +88,11 @@ def _sanctions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
     tree = _tree(view, cited)
     own = _provision(tree, tree.at(cited["start"]))
     for unit in tree.units:
-        if unit is not own and is_asked(unit) and _PUNISHING.search(unit.heading):
+        if (
+            unit is not own
+            and is_asked(unit)
+            and any(word in unit.heading.lower() for word in _PUNISHING)
+        ):
             yield about(unit)
             return
 

@@ -33,23 +33,22 @@ if TYPE_CHECKING:
 
 Kind = Literal["duty", "right", "prohibition", "deadline", "sum", "penalty"]
 KINDS: tuple[Kind, ...] = ("duty", "right", "prohibition", "deadline", "sum", "penalty")
-_SUM = re.compile(
-    r"(?:(?:US|C|A|HK)?[$€£¥]|\b(?:USD|EUR|GBP|AED))\s?\d(?:[\d,.]*\d)?"
-    r"(?: (?:thousand|million|billion))?"
-    r"|\b\d(?:[\d,. ]{0,20}\d)? (?:thousand |million |billion )?"
+_SCALE = "thousand|million|billion"
+SUM = re.compile(
+    r"(?:(?:US|C|A|HK)?[$€£¥]|\b(?:USD|EUR|GBP|AED))\s?(?P<n>\d(?:[\d,.]*\d)?)"
+    rf"(?:\s(?P<scale>{_SCALE})\b)?"
+    rf"|\b(?P<m>\d(?:[\d,. ]{{0,20}}\d)?) (?:(?P<times>{_SCALE}) )?"
     r"(?:EUR|USD|GBP|AED|dollars|euros?|pounds)\b"
 )
+"""A sum of money: its number is ``n`` or ``m``, and ``scale`` or ``times`` what multiplies it."""
 _PENALTY = re.compile(
     r"\bpunish|\b(?:subject to|liable (?:to|for)|pay|forfeit)\b[^.;]{0,80}"
     r"\b(?:penalt(?:y|ies)|fines?|imprisonment|liquidated damages|forfeiture)\b"
     r"|\bfines? (?:of )?(?:up to|not exceeding|not more than)\b",
     re.IGNORECASE,
 )
-_LIABLE = re.compile(r"(?P<who>[^,;:]+?) (?:is|are) (?:liable|subject|punishable)\b")
-_DUE = re.compile(r"\b(?:is|are|becomes?|falls?) (?:due|payable)\b", re.IGNORECASE)
 _TERM = r"[“\"'‘](?P<name>[A-Z][\w ]{2,40}?)[”\"'’]"
 _DATED = re.compile(rf"(?P<date>{DATED})[^.;“\"\d]{{0,30}}\((?:the |hereinafter )*{_TERM}\)")
-_MEANT = re.compile(rf"{_TERM} (?:means|is|shall mean|shall be) (?P<date>{DATED})")
 _OPEN = re.compile(
     r"\b(?:shall|must|may|will|to|not|either|be|by)(?:,? (?:also|then|both|either|at least"
     r"|at a minimum|in particular))?\W*$",
@@ -179,7 +178,7 @@ def entries_of(
     actors = Actors(text)
     days = {**events_in(text), **events}
     for sentence in _sentences(source.tree, text, actors):
-        binding = [*clauses(sentence.sentence, actors)] or _stated(sentence.sentence, actors)
+        binding = [*clauses(sentence.sentence, actors)] or _stated(sentence.sentence)
         for clause in binding:
             own = sentence if clause is binding[-1] else sentence._replace(points=())
             fields = _read(own, clause, days)
@@ -201,11 +200,10 @@ def events_in(text: str) -> dict[str, date]:
     """Return the day of each event that a text gives a name and a date: “Effective Date”."""
     days: dict[str, date] = {}
     flat = " ".join(text.split())
-    for pattern in (_DATED, _MEANT):
-        for match in pattern.finditer(flat):
-            day = first_day(match["date"])
-            if day is not None:
-                days.setdefault(event_key(match["name"]), day)
+    for match in _DATED.finditer(flat):
+        day = first_day(match["date"])
+        if day is not None:
+            days.setdefault(event_key(match["name"]), day)
     return days
 
 
@@ -235,7 +233,7 @@ def _read(sentence: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str
         key=lambda timing: (not timing.bound, not (timing.amount or timing.day)),
     )
     time = times[0] if times else Timing("", 0, 0, bound=False)
-    sums = [match.group().strip() for match in _SUM.finditer(" ".join([clause.what, *unless]))]
+    sums = [match.group().strip() for match in SUM.finditer(" ".join([clause.what, *unless]))]
     kinds: list[Kind] = [clause.force] if clause.force else []
     counted = bool(time.amount or time.day) and clause.force != "prohibition"
     if time.bound and (clause.force == "duty" or counted):
@@ -256,16 +254,14 @@ def _read(sentence: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str
     }
 
 
-def _stated(sentence: str, actors: Actors) -> list[Clause]:
+def _stated(sentence: str) -> list[Clause]:
     """Return the clauses of a sentence without a modal: sums, penalties and due dates."""
-    if not (_SUM.search(sentence) or _PENALTY.search(sentence)):
-        due = _DUE.search(sentence)
-        if due is None or not any(timing.bound for timing in timings(sentence[due.end() :])):
+    if not (SUM.search(sentence) or _PENALTY.search(sentence)):
+        behind = (sentence.partition(word)[2] for word in (" due ", " payable "))
+        if not any(timing.bound for one in behind for timing in timings(one)):
             return []
     text = " ".join(sentence.split())
-    liable = _LIABLE.match(text)
-    who = liable["who"] if liable and actors.acts(liable["who"]) else ""
-    return [Clause(None, who, text.rstrip(". "), (), "", text)]
+    return [Clause(None, "", text.rstrip(". "), (), "", text)]
 
 
 def _adjuncts(clause: Clause) -> str:
@@ -322,6 +318,6 @@ def _leading(statement: Statement, text: str, actors: Actors) -> tuple[Span, ...
     for depth in range(1, len(statement.leads) + 1):
         lead_in = " ".join(unnumbered(text[start:end]) for start, end in statement.leads[:depth])
         binds = not _OPEN.search(lead_in) and any(clauses(lead_in, actors))
-        if binds or _stated(lead_in, actors):
+        if binds or _stated(lead_in):
             return statement.leads[:depth]
     return ()

@@ -20,7 +20,7 @@ from lexloop.core.types import At
 from lexloop.documents.structure.lookup import named_places, owns_label
 from lexloop.documents.structure.references import Reference, find_references
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.tokens import STOP_WORDS, UNSPACED, tokenize
+from lexloop.documents.text.tokens import IS_UNSPACED, STOP_WORDS, UNSPACED, tokenize
 from lexloop.store.naming import documents_named
 from lexloop.store.provisions import Source
 
@@ -36,12 +36,10 @@ _GAP, _BEFORE, _BEHIND, _WIDEST = 160, 90, 130, 700
 _BETWEEN = r"[\W_]{1,8}"
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _QUOTED = re.compile(r'(?<!\S)(-?)"([^"]*)"')
-_EXCLUDED = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 _WORD = re.compile(
     rf"\d+(?:[.,\-–]\d+)+[a-z]?|[{UNSPACED}]+|(?:(?![{UNSPACED}])[^\W_])+(?:['’][^\W_]+)?",
     re.IGNORECASE,
 )
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _SEE = 'Write words, a "phrase in quotes", a provision, or -word for what must not be there.'
 Span = tuple[int, int]
 _Place = tuple[int, int, int]
@@ -140,8 +138,8 @@ class Asked:
         text = folded(query).translate(_QUOTES)
         quoted = _QUOTED.findall(text)
         rest = _QUOTED.sub(" ", text).replace('"', " ")
-        excluded = _EXCLUDED.findall(rest)
-        rest = _EXCLUDED.sub(" ", rest)
+        excluded = [word for word in rest.split() if word[0] == "-" and word[1:2].isalnum()]
+        rest = " ".join(word for word in rest.split() if word not in excluded)
         references = tuple(find_references(rest)) if provisions else ()
         named = dict.fromkeys((reference.start, reference.end) for reference in references)
         provision = " ".join(" ".join(rest[start:end].split()) for start, end in named)
@@ -152,7 +150,7 @@ class Asked:
         long_terms = [" ".join(term) for term in (*terms, *phrases) if len(term) > 1]
         words = [word for term in (*terms, *phrases) if len(term) == 1 for word in term]
         idle = [term[0] for term in terms if len(term) == 1 and term[0] in STOP_WORDS]
-        without = [*(quote for minus, quote in quoted if minus), *excluded]
+        without = [*(quote for minus, quote in quoted if minus), *(word[1:] for word in excluded)]
         parsed = cls(
             query,
             tuple(dict.fromkeys(word for word in words if word not in idle)),
@@ -242,7 +240,7 @@ def words_in(said: str) -> list[str]:
 
 def finder(said: str, any_form: bool = False) -> Callable[[str], Iterator[Span]]:
     """Return what finds a word or a phrase in a text that is ``plain``, as whole words."""
-    unspaced = [_UNSPACED.match(letter) is not None for letter in (said[0], said[-1])]
+    unspaced = [IS_UNSPACED.match(letter) is not None for letter in (said[0], said[-1])]
     stem = tokenize(said) if any_form and said.isalpha() and not any(unspaced) else []
     if stem:
         begins = re.escape(plain(stem[0])[: max(1, len(stem[0]) - 1)])

@@ -83,10 +83,11 @@ _EVENT_ENDS = re.compile(
     r"| \(.*",
     re.IGNORECASE,
 )
-_UNFINISHED = re.compile(r"(?<! of| or| to)(?<! and| the)(?: (?:of|and|or|the|to))+$")
 _AFTER = ("after", "following")
-_ARTICLE = re.compile(r"^(?:the|such|its|this|that|an?) ", re.IGNORECASE)
-_OF_THE_DATE = re.compile(r"^(?:the )?(?:date|day) (?:of|on which|when) ", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:(?:the )?(?:date|day) (?:of|on which|when) )?(?:(?:the|such|its|this|that|an?) )?"
+)
+"""What stands before the name of an event: "the date of the"."""
 BUSINESS = "Business days: Monday to Friday are counted, holidays are not left out."
 LAST = "A calendar file has this without its day: the day after it is none."
 BEYOND = "This ends on no day: the years that are counted go from 1 to 9999."
@@ -192,7 +193,7 @@ def _number(words: str) -> int:
 def _shortened(match: re.Match[str]) -> tuple[str, str]:
     """Return a match up to the end of its event, and the event."""
     words = match.groupdict().get("event") or ""
-    event = _UNFINISHED.sub("", _EVENT_ENDS.sub("", words).strip())
+    event = _EVENT_ENDS.sub("", words).strip()
     return match.group().removesuffix(words) + event, event
 
 
@@ -204,8 +205,7 @@ def _plain(match: re.Match[str]) -> Timing:
 
 def event_key(event: str) -> str:
     """Return the one form under which an event is looked up: small letters, without an article."""
-    text = _OF_THE_DATE.sub("", " ".join(event.split()).lower())
-    return _ARTICLE.sub("", text).strip(" \"“”'’.,:;")
+    return _LEAD.sub("", " ".join(event.split()).lower()).strip(" \"“”'’.,:;")
 
 
 def known(event: str, events: Mapping[str, date]) -> date | None:

@@ -28,7 +28,6 @@ _Mark = Literal["", "ins", "del", "moveFrom", "moveTo"]
 _AUTHOR = "Lexloop"
 _DEEPEST = 3
 _BLANKS = re.compile(r"\s+")
-_HASHES = re.compile(r"#{1,6}\s+")
 _MARKED: dict[frozenset[_Mark], str] = {
     frozenset({"ins"}): "ins",
     frozenset({"moveTo"}): "ins",
@@ -122,8 +121,8 @@ def _runs(comparison: Comparison, pair: Pair, there: bool) -> Iterator[_Run]:
 
 def _line(tree: Tree, piece: Piece, runs: list[_Run]) -> _Line:
     level = _level(tree, piece)
-    if level and (hashes := _HASHES.match(runs[0].text)):
-        runs[0] = runs[0]._replace(text=runs[0].text[hashes.end() :])
+    if level and runs[0].text.startswith("#"):
+        runs[0] = runs[0]._replace(text=runs[0].text.lstrip("# "))
     return _Line(piece.opens, level, runs)
 
 

@@ -21,6 +21,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.folding import folded
 from lexloop.documents.text.quantities import NUMBERS, TIMES
 from lexloop.documents.text.tokens import tokenize
+from lexloop_workbench.register import SUM
 
 if TYPE_CHECKING:
     from lexloop.models.embedding import Embed, Vectors
@@ -42,11 +43,6 @@ _PERIOD = re.compile(
     rf"(?:(?:business|calendar|working|consecutive|full)\s+)?(?P<unit>{TIMES})\b",
     re.IGNORECASE,
 )
-_SUM = re.compile(
-    r"(?:US)?[$€£]\s?(?P<n>\d[\d,]*(?:\.\d+)?)(?:\s*(?P<scale>thousand|million|billion)\b)?"
-    r"|\b(?:USD|EUR|GBP)\s?(?P<m>\d[\d,]*(?:\.\d+)?)(?:\s*(?P<times>thousand|million|billion)\b)?",
-    re.IGNORECASE,
-)
 _SHARE = re.compile(r"(?<!\d)(?P<n>\d+(?:\.\d+)?)\s?(?:%|per ?cent\b)", re.IGNORECASE)
 _SCALES = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 Clause = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
@@ -65,9 +61,9 @@ def measured(text: str, unit: Unit) -> list[float]:
     if unit == "share":
         return [float(match["n"]) for match in _SHARE.finditer(text)]
     return [
-        float((match["n"] or match["m"]).replace(",", ""))
+        float((match["n"] or match["m"]).replace(",", "").replace(" ", ""))
         * _SCALES[(match["scale"] or match["times"] or "").lower()]
-        for match in _SUM.finditer(text)
+        for match in SUM.finditer(text)
     ]
 
 
