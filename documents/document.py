@@ -104,15 +104,15 @@ class Document:
         Blank lines, rows of tables and the footnotes that stand behind their paragraph are none.
         """
         tables = [(unit.start, unit.end) for unit in self.tree.units if unit.kind == "table"]
-        found, at = list[int](), 0
+        starts, at = list[int](), 0
         for line in self.text.split("\n"):
             while tables and tables[0][1] <= at:
                 del tables[0]
             within = bool(tables) and tables[0][0] <= at
             if line.strip() and not within and not _NOTE.match(line):
-                found.append(at)
+                starts.append(at)
             at += len(line) + 1
-        return found
+        return starts
 
     def page_at(self, offset: int) -> int | None:
         """Return the page, from 1, on which an offset lies; None where there are no pages."""
@@ -136,8 +136,8 @@ def in_part(skipped: Iterable[SkippedSource], documents: Collection[str]) -> lis
 
     Of a file or an archive that gave a document, only a part is missing.
     """
-    held = {name for document in documents for name in lying_in(document)}
-    return [replace(one, indexed=one.indexed or one.name in held) for one in skipped]
+    read = {name for document in documents for name in lying_in(document)}
+    return [replace(item, indexed=item.indexed or item.name in read) for item in skipped]
 
 
 def lying_in(name: str) -> Iterator[str]:
@@ -263,13 +263,13 @@ def boxes_of(document: Document, start: int, end: int) -> list[Box]:
     """
     import numpy as np  # a worker writes maps, and has no use for it
 
-    found: list[Box] = []
+    boxes: list[Box] = []
     for (first, page, bottom, top, left, _, length), widths in _runs_in(document, start, end):
         begin, stop = max(start - first, 0), min(end - first, length)
         steps = np.cumsum([left, *widths])
         x0, x1 = sorted((int(steps[begin]), int(steps[stop])))
-        found.append(Box(page, *(bound / _TENTHS for bound in (x0, bottom, x1, top))))
-    return found
+        boxes.append(Box(page, *(bound / _TENTHS for bound in (x0, bottom, x1, top))))
+    return boxes
 
 
 def sure_of(document: Document, start: int, end: int) -> float | None:
@@ -322,12 +322,12 @@ def versions(
         The metadata, where there is any, of documents that end where the next version begins; and
         each ``supersedes`` that cannot be followed.
     """
-    held = {name: metadata for name, metadata in known.items() if granted(metadata)}
-    if not any(metadata.supersedes for metadata in held.values()):
-        return held, []
-    hidden = known.keys() - held.keys()
+    visible = {name: metadata for name, metadata in known.items() if granted(metadata)}
+    if not any(metadata.supersedes for metadata in visible.values()):
+        return visible, []
+    hidden = known.keys() - visible.keys()
     shown = (name for name in names if name not in hidden)
-    return end_superseded({name: held.get(name, UNKNOWN) for name in shown})
+    return end_superseded({name: visible.get(name, UNKNOWN) for name in shown})
 
 
 def end_superseded(
@@ -367,21 +367,21 @@ def older_version(name: str, metadata: Metadata, documents: Container[str]) -> s
     """
     beside = (PurePosixPath(name).parent / metadata.supersedes).as_posix()
     named = (beside, metadata.supersedes) if metadata.supersedes else ()
-    return next((one for one in named if one in documents), None)
+    return next((candidate for candidate in named if candidate in documents), None)
 
 
 def _trouble(
     name: str, metadata: Metadata, older: str | None, documents: Mapping[str, Metadata]
 ) -> str | None:
     """Return why a document cannot end an older one; None where it can."""
-    said = f"It supersedes {metadata.supersedes!r}"
+    claim = f"It supersedes {metadata.supersedes!r}"
     if older is None:
-        return f"{said}, which is not among the documents; it is in force itself."
+        return f"{claim}, which is not among the documents; it is in force itself."
     if older == name:
-        return f"{said}, which is itself."
+        return f"{claim}, which is itself."
     if metadata.in_force_from is None:
-        return f"{said} but does not say from when (in_force_from)."
+        return f"{claim} but does not say from when (in_force_from)."
     began, end = documents[older].in_force_from, documents[older].in_force_to
     if end is None and began is not None and metadata.in_force_from <= began:
-        return f"{said} from {metadata.in_force_from}, but that begins on {began}."
+        return f"{claim} from {metadata.in_force_from}, but that begins on {began}."
     return None

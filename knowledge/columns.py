@@ -143,8 +143,8 @@ class _Reader:
             return self._names[key] if key else -1
         key, anywhere = reference_key(phrase)
         if anywhere:
-            if own := self._meant(key, row.document):
-                return self._names[own]
+            if defined := self._meant(key, row.document):
+                return self._names[defined]
             self._abroad[key] = None
         return self._names[key]
 
@@ -177,9 +177,9 @@ class _Reader:
                 for document in self._homes.get(inner, ()):
                     meanings.setdefault(document, inner)
                 inner = outer_key(inner)
-            for document, held in meanings.items():
-                first = self._homes[held][document]
-                yield first, self._names[key], self._names[provision_name(held, document)]
+            for document, meant in meanings.items():
+                first = self._homes[meant][document]
+                yield first, self._names[key], self._names[provision_name(meant, document)]
 
 
 def provision_name(key: str, document: str) -> str:
@@ -189,10 +189,10 @@ def provision_name(key: str, document: str) -> str:
 
 def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:
     """Return the words of names, the offsets of each name's words, and these words."""
-    held = [{*name.partition("\n")[0].split(" ")} for name in names]
-    terms = sorted(set().union(*held))
+    words_of = [{*name.partition("\n")[0].split(" ")} for name in names]
+    terms = sorted(set().union(*words_of))
     numbers = {term: number for number, term in enumerate(terms)}
-    ids = [sorted(numbers[term] for term in words) for words in held]
+    ids = [sorted(numbers[term] for term in words) for words in words_of]
     offsets = np.cumsum([0, *map(len, ids)])
     return terms, offsets.astype(np.int32), _ints([*chain.from_iterable(ids)])
 
@@ -248,12 +248,12 @@ class Incidence:
         self._held, self._held_offsets = _grouped(homed, self.joined[homed, HOME], count)
 
     def _of_kind(
-        self, shown: NDArray[np.integer[Any]], kind: int, by: int, what: int, count: int
+        self, shown: NDArray[np.integer[Any]], kind: int, by: int, value: int, count: int
     ) -> tuple[Ints, Ints]:
         """Return one side of the triplets of a kind, grouped by another."""
         rows = self.joined[shown[self.kinds[shown] == kind]]
-        rows = rows[(rows[:, by] >= 0) & (rows[:, what] >= 0)]
-        return _grouped(rows[:, what], rows[:, by], count)
+        rows = rows[(rows[:, by] >= 0) & (rows[:, value] >= 0)]
+        return _grouped(rows[:, value], rows[:, by], count)
 
     def defining(self, term: int) -> list[int]:
         """Return the provisions that define a term."""
@@ -291,8 +291,8 @@ class Incidence:
 
 
 def _run(values: Ints, offsets: Ints, owner: int) -> list[int]:
-    own: list[int] = values[offsets[owner] : offsets[owner + 1]].tolist()
-    return own
+    run: list[int] = values[offsets[owner] : offsets[owner + 1]].tolist()
+    return run
 
 
 def _meant(columns: Columns, visible: Mask) -> Ints:
@@ -325,9 +325,9 @@ def pack(folder: Path, columns: Columns) -> dict[str, str]:
     Raises:
         OSError: It cannot be written.
     """
-    held = {column.name: getattr(columns, column.name) for column in fields(Columns)}
-    texts = {name: value for name, value in held.items() if isinstance(value, list)}
-    integers = {name: value for name, value in held.items() if name not in texts}
+    arrays = {column.name: getattr(columns, column.name) for column in fields(Columns)}
+    texts = {name: value for name, value in arrays.items() if isinstance(value, list)}
+    integers = {name: value for name, value in arrays.items() if name not in texts}
     shapes = {name: value.shape for name, value in integers.items()}
     text = json.dumps({"shapes": shapes, "texts": texts}, separators=(",", ":"))
     numbers = np.concatenate([value.ravel() for value in integers.values()])
@@ -344,10 +344,10 @@ def unpack(folder: Path) -> Columns:
         DataError: A file is missing, or the two do not fit together.
     """
     try:
-        held = json.loads((folder / _TEXTS).read_text("utf-8"))
+        stored = json.loads((folder / _TEXTS).read_text("utf-8"))
         integers = np.asarray(load_array(folder / _INTEGERS, np.int32))
-        values: dict[str, Any] = {name: _texts(texts) for name, texts in held["texts"].items()}
-        values |= _split(integers, held["shapes"])
+        values: dict[str, Any] = {name: _texts(texts) for name, texts in stored["texts"].items()}
+        values |= _split(integers, stored["shapes"])
         return Columns(**values)
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(

@@ -145,10 +145,10 @@ class References:
             m for m in islice(ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading
         ]
         targets = [Target(m.start(), m.end(), _line(m.group()), own=False) for m in acts]
-        taken = [m.span() for m in ACTS.finditer(body)] if acts else []
+        spans = [m.span() for m in ACTS.finditer(body)] if acts else []
         within = acts[0].group() if changing and acts else ""
         for reference in find_references(body):
-            if not any(start <= reference.start < end for start, end in taken):
+            if not any(start <= reference.start < end for start, end in spans):
                 targets += self._targets(body, reference, place, changing, within)
         return sorted(targets[:_MOST], key=lambda target: target.start)
 
@@ -171,10 +171,10 @@ class References:
         kind = KIND.search(phrase)
         if not reference.steps[0].key or not (kind or code):
             return  # "paragraph 2" of nothing named
-        whole = _named(phrase, reference.steps, kind.group() if kind else "")
+        full_name = _named(phrase, reference.steps, kind.group() if kind else "")
         if start < reference.start:
-            whole = f"{code} {whole}"
-        yield Target(start, end, _line(whole + body[reference.end : end] + behind), own=False)
+            full_name = f"{code} {full_name}"
+        yield Target(start, end, _line(full_name + body[reference.end : end] + behind), own=False)
 
 
 def _named(phrase: str, steps: tuple[Step, ...], kind: str) -> str:
@@ -306,12 +306,16 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
     """
     starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
-    seen: set[tuple[int, str, BareTriplet]] = set()
+    known: set[tuple[int, str, BareTriplet]] = set()
     for start, end, label, triplet in sorted(_Reader(document).read()):
         place = bisect_right(starts, start) - 1
-        if place < 0 or not (triplet.subject and triplet.object) or (place, label, triplet) in seen:
+        if (
+            place < 0
+            or not (triplet.subject and triplet.object)
+            or (place, label, triplet) in known
+        ):
             continue
-        seen.add((place, label, triplet))
+        known.add((place, label, triplet))
         quote = document.text[start : min(end, chunks[place]["end"])].rstrip()
         if quote:
             triplets.append(located(triplet, chunks[place], label, start, quote))
@@ -363,11 +367,11 @@ class _Reader:
         """Yield what a unit is part of, what its heading names, and the term that it defines."""
         unit, tree = self._tree.units[place], self._tree
         above = (tree.units[p] for p in tree.above(place) if owns_label(tree, p))
-        whole = next((outer.label for outer in above), self._title)
-        own = min(tree.own_end(place), unit.start + _QUOTED)
-        end = unit.body if unit.heading and unit.start < unit.body else max(own, unit.start + 1)
+        outer_name = next((outer.label for outer in above), self._title)
+        own_end = min(tree.own_end(place), unit.start + _QUOTED)
+        end = unit.body if unit.heading and unit.start < unit.body else max(own_end, unit.start + 1)
         heading = readable(unit.heading)
-        triplets = [BareTriplet(unit.label, "part_of", whole)]
+        triplets = [BareTriplet(unit.label, "part_of", outer_name)]
         if unit.kind == "definition":
             term, *others = _forms(unit.heading)
             end = unit.end
@@ -459,26 +463,26 @@ class _Terms:
             for form in forms:
                 if stems := tuple(tokenize(form)):
                     self._by_first.setdefault(stems[0], []).append((stems, forms[0]))
-        for found in self._by_first.values():
-            found.sort(key=lambda one: -len(one[0]))
+        for terms in self._by_first.values():
+            terms.sort(key=lambda term: -len(term[0]))
 
     def used(self, text: str) -> Iterator[tuple[str, int, int]]:
         """Yield each term in a text once, with its first position."""
         if not self._by_first:
             return
         spans = ((m, tokenize(m.group())) for m in _WORD.finditer(text))
-        said = [(stem, m.start(), m.end()) for m, found in spans for stem in found[:1]]
-        stems = [stem for stem, _, _ in said]
-        seen: set[str] = set()
+        stemmed = [(stem, m.start(), m.end()) for m, matches in spans for stem in matches[:1]]
+        stems = [stem for stem, _, _ in stemmed]
+        used: set[str] = set()
         at = 0
-        while at < len(said):
-            found = (
+        while at < len(stemmed):
+            matches = (
                 (term, len(sought))
                 for sought, term in self._by_first.get(stems[at], ())
                 if tuple(stems[at : at + len(sought)]) == sought
             )
-            term, length = next(found, ("", 1))
-            if term and term not in seen:
-                seen.add(term)
-                yield term, said[at][1], said[at + length - 1][2]
+            term, length = next(matches, ("", 1))
+            if term and term not in used:
+                used.add(term)
+                yield term, stemmed[at][1], stemmed[at + length - 1][2]
             at += length

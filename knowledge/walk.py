@@ -191,19 +191,19 @@ def handed_on(
     """
     seeds: dict[int, float] = {}
     stating: dict[int, int] = {}
-    own: list[set[int]] = [set() for _ in chunks]
+    by_chunk: list[set[int]] = [set() for _ in chunks]
     for rank, triplets in enumerate(chunks):
         for home in {int(graph.joined[triplet, HOME]) for triplet in triplets} - {-1}:
             weight = 1 / (1 + _RANK * rank)
             for above in graph.lineage(home):
-                own[rank].add(above)
+                by_chunk[rank].add(above)
                 if weight > seeds.get(above, 0.0):
                     seeds[above], stating[above] = weight, rank
                 weight *= _ABOVE
     best: dict[int, HandedOn] = {}
     for path in best_paths(graph, seeds, length, 2 * limit, met=asked.met, parts=False):
         end, by = path.chain[-1], stating[path.chain[0]]
-        if end not in own[by] and len(graph.held_by(end)):
+        if end not in by_chunk[by] and len(graph.held_by(end)):
             best.setdefault(end, HandedOn(path.triplets[-1], end, by, -path.cost))
     return list(best.values())[:limit]
 
@@ -225,7 +225,7 @@ def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> di
     not follow are included only at the last step.
     """
     nearest: dict[int, int] = {}
-    seen = {entity}
+    visited = {entity}
     ring = [entity]
     for _ in range(depth):
         ends: dict[int, None] = {}
@@ -237,8 +237,8 @@ def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> di
                 if triplet not in nearest:
                     nearest[triplet] = leave
                     ends.update(dict.fromkeys(graph.joined_by(triplet)))
-        ring = [end for end in ends if end not in seen]
-        seen.update(ring)
+        ring = [end for end in ends if end not in visited]
+        visited.update(ring)
     return nearest
 
 
@@ -295,8 +295,8 @@ class EntityIndex:
         posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
         close = np.unique(np.concatenate(posted))
         counts = self._offsets[close + 1] - self._offsets[close]
-        held = self._terms[_places(self._offsets, close)]
-        shared = np.where(np.isin(held, known), self._idf[held], 0.0)
+        shared_terms = self._terms[_places(self._offsets, close)]
+        shared = np.where(np.isin(shared_terms, known), self._idf[shared_terms], 0.0)
         weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
         return close, np.minimum(1.0, weights / np.sqrt(wanted * self._norm[close]))
 

@@ -52,10 +52,10 @@ class Address:
             SettingsError: It is none, or it holds a user or a password.
         """
         refuse_secrets(text)  # they would be in logs, traces and lists of processes
-        found = _ADDRESS.fullmatch(text)
-        if not found:
+        match = _ADDRESS.fullmatch(text)
+        if not match:
             raise SettingsError(f"{text!r} is no address of an engine.", _FORM)
-        product, tls, hosts, name = found.groups()
+        product, tls, hosts, name = match.groups()
         if not _NAME.fullmatch(name or ""):
             raise SettingsError(
                 f"The engine's index has the name {name or ''!r}.",
@@ -118,11 +118,11 @@ def is_address(text: str) -> bool:
 
 
 def _host(text: str) -> tuple[str, int]:
-    found = _HOST.fullmatch(text)
-    port = int(found[2] or _PORT) if found else 0
-    if not found or not 0 < port < 1 << 16:
+    match = _HOST.fullmatch(text)
+    port = int(match[2] or _PORT) if match else 0
+    if not match or not 0 < port < 1 << 16:
         raise SettingsError(f"{text!r} names no host of an engine.", _FORM)
-    return found[1], port
+    return match[1], port
 
 
 def absolute(corpus: str) -> str:

@@ -136,5 +136,5 @@ def clusters() -> Clusters:
     Raises:
         InputError: Its package is not installed, or cannot be imported.
     """
-    found: Clusters = required(_STORES, "ray", "Indexing over a cluster", _PACKAGE)
-    return found
+    ray: Clusters = required(_STORES, "ray", "Indexing over a cluster", _PACKAGE)
+    return ray

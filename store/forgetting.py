@@ -138,14 +138,14 @@ class Target:
         if not is_address(corpus) and not os.path.isabs(corpus) and corpus != SAMPLE_CORPUS:
             return _below(name, self.name)
         places = (place for source in _sources(corpus) for place in _places(source, name))
-        return any(_below(place, own) for place in places for own in self.places)
+        return any(_below(place, target_place) for place in places for target_place in self.places)
 
     def may_hold(self, corpus: str) -> bool:
         """Return whether a corpus may have this document."""
         if not is_address(corpus) and not os.path.isabs(corpus):
             return corpus != SAMPLE_CORPUS
         roots = (_real(source.path) for source in _sources(corpus) if source.path)
-        return any(_below(own, root) for root in roots for own in self.places)
+        return any(_below(target_place, root) for root in roots for target_place in self.places)
 
     def files(self) -> list[Path]:
         """Return the source files that it is, or lies in."""
@@ -164,11 +164,11 @@ def _places(source: IndexSource, name: str) -> list[str]:
     """Return a document's possible paths. A source that is gone may have been a file."""
     if not name.startswith(source.prefix) or not source.path:
         return []
-    root, own = _real(source.path), name.removeprefix(source.prefix)
+    root, path = _real(source.path), name.removeprefix(source.prefix)
     if "://" in root:
-        return [f"{root}/{own}"]
-    alone = [f"{os.path.dirname(root)}/{own}"] if _below(own, os.path.basename(root)) else []
-    return alone if os.path.isfile(root) else [f"{root}/{own}", *alone]
+        return [f"{root}/{path}"]
+    alone = [f"{os.path.dirname(root)}/{path}"] if _below(path, os.path.basename(root)) else []
+    return alone if os.path.isfile(root) else [f"{root}/{path}", *alone]
 
 
 def _real(path: str) -> str:
@@ -185,8 +185,8 @@ def _sources(corpus: str) -> tuple[IndexSource, ...]:
     """Return the sources of a corpus by its former name. An index may be one as well."""
     if corpus == SAMPLE_CORPUS:
         return (IndexSource(str(sample_folder())),)
-    own = (IndexSource(corpus),)
-    return own if is_address(corpus) else (*(sources_in(Path(corpus)) or ()), *own)
+    folder = (IndexSource(corpus),)
+    return folder if is_address(corpus) else (*(sources_in(Path(corpus)) or ()), *folder)
 
 
 def not_there(name: str, corpus: str, known: Sequence[str]) -> NotFoundError:
@@ -224,9 +224,9 @@ class Held:
         files: Collection[str] = (),
     ) -> "Held":
         """Return what an index with these documents and source files has of one."""
-        own = {name: record for name, record in metadata.items() if is_own(name)}
-        others = {name: record for name, record in metadata.items() if name not in own}
-        return cls(own, [*filter(is_own, files)], others, [*map(text_of, own)])
+        concerned = {name: record for name, record in metadata.items() if is_own(name)}
+        others = {name: record for name, record in metadata.items() if name not in concerned}
+        return cls(concerned, [*filter(is_own, files)], others, [*map(text_of, concerned)])
 
 
 @dataclass

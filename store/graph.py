@@ -163,8 +163,8 @@ class KnowledgeGraph:
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
         """Return entities for keywords with weights in (0, 1]; see ``EntityIndex.match``."""
-        found = self._index.match(keywords, limit)
-        return {self._columns.names[entity]: weight for entity, weight in found.items()}
+        weights = self._index.match(keywords, limit)
+        return {self._columns.names[entity]: weight for entity, weight in weights.items()}
 
     @cached_property
     def _index(self) -> EntityIndex:
@@ -182,8 +182,8 @@ class KnowledgeGraph:
         if path_length < 1 or limit < 1:
             return []
         known = self._known(seeds)
-        found = best_paths(self._incidence, known, path_length, limit)
-        best = sorted({step.triplets: step for step in reversed(found)}.values())[:limit]
+        paths = best_paths(self._incidence, known, path_length, limit)
+        best = sorted({step.triplets: step for step in reversed(paths)}.values())[:limit]
         fetched = self._fetch({triplet for step in best for triplet in step.triplets})
         names = self._columns.names
         return [
@@ -212,31 +212,32 @@ class KnowledgeGraph:
         chunks: list[list[int]] = []
         asked_for = list(chunk_ids)
         for name, numbers in zip(asked_for, self._source.numbers_of(asked_for), strict=True):
-            held = [t for t in self._triplets[numbers].tolist() if t >= 0 and self._visible[t]]
-            if held:
+            shown = [t for t in self._triplets[numbers].tolist() if t >= 0 and self._visible[t]]
+            if shown:
                 names.append(name)
-                chunks.append(held)
-        found = handed_on(self._incidence, chunks, asked, path_length, limit)
-        said = {
-            one.provision: stated(self._incidence, one.provision, asked)[:_STATED] for one in found
+                chunks.append(shown)
+        related = handed_on(self._incidence, chunks, asked, path_length, limit)
+        statements = {
+            handed.provision: stated(self._incidence, handed.provision, asked)[:_STATED]
+            for handed in related
         }
-        wanted = {triplet for triplets in said.values() for triplet in triplets}
-        fetched = self._fetch(wanted.union(one.triplet for one in found))
+        wanted = {triplet for triplets in statements.values() for triplet in triplets}
+        fetched = self._fetch(wanted.union(handed.triplet for handed in related))
         return [
             RelatedProvision(
-                fetched[one.triplet],
-                [fetched[t] for t in said[one.provision]],
-                names[one.chunk],
-                one.score,
+                fetched[handed.triplet],
+                [fetched[t] for t in statements[handed.provision]],
+                names[handed.chunk],
+                handed.score,
             )
-            for one in found
+            for handed in related
         ]
 
     def of_kind(self, predicate: Predicate, limit: int) -> list[Triplet]:
         """Return the first triplets of a predicate, in the order of their documents and places."""
         kind = PREDICATES.index(predicate)
-        found = np.flatnonzero((self._columns.kinds == kind) & self._visible)[:limit].tolist()
-        return list(self._fetch(found).values())
+        numbers = np.flatnonzero((self._columns.kinds == kind) & self._visible)[:limit].tolist()
+        return list(self._fetch(numbers).values())
 
     def _known(self, seeds: Mapping[str, float]) -> dict[int, float]:
         numbers = ((self._number_of(name), weight) for name, weight in seeds.items())
@@ -256,8 +257,8 @@ class KnowledgeGraph:
         A label that several documents have is that of the first, unless the phrase says "of" which.
         """
         phrase = folded(phrase)
-        said, _, document = phrase.rpartition(" of ")
-        keys = [phrase, entity_key(phrase), provision_name(entity_key(said), document)]
+        name, _, document = phrase.rpartition(" of ")
+        keys = [phrase, entity_key(phrase), provision_name(entity_key(name), document)]
         names = self._columns.names
         first = bisect_left(names, provision_name(keys[1], ""))
         for number in range(first, len(names)):
@@ -277,14 +278,14 @@ class KnowledgeGraph:
         key, _, document = name.partition("\n")
         near = [*self._incidence.held_by(number)[:1].tolist(), *self._incidence.near_to(number)]
         near += self._incidence.triplets_at(number)[:_LOOKED_AT].tolist()
-        found = self._fetch(dict.fromkeys(near[:_LOOKED_AT])).values()
+        triplets = self._fetch(dict.fromkeys(near[:_LOOKED_AT])).values()
         if document:
-            label = next(t["section"] for t in found if entity_key(t["section"]) == key)
+            label = next(t["section"] for t in triplets if entity_key(t["section"]) == key)
             others = (provision_name(key, other) for other in self._columns.documents)
             alone = sum(self._number_of(other) >= 0 for other in others) == 1
             return label if alone else f"{label} of {document}"
-        said = (side for t in found for side in (t["subject"], t["object"]))
-        forms = Counter(side for side in said if entity_key(side) == key)
+        sides = (side for t in triplets for side in (t["subject"], t["object"]))
+        forms = Counter(side for side in sides if entity_key(side) == key)
         return min(forms, key=lambda form: (-forms[form], len(form), form), default=key)
 
     def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
@@ -294,11 +295,11 @@ class KnowledgeGraph:
             return []
         around = triplets_around(self._incidence, number, depth, limit)
         fetched, names = self._fetch(around), self._columns.names
-        found: list[Relation] = []
+        relations: list[Relation] = []
         for place, reached in around.items():
             triplet = fetched[place]
             subject, target, _ = self._incidence.joined[place].tolist()
-            found.append(
+            relations.append(
                 Relation(
                     triplet,
                     names[subject] if subject >= 0 else triplet["subject"],
@@ -306,7 +307,7 @@ class KnowledgeGraph:
                     names[reached],
                 )
             )
-        return found
+        return relations
 
     def degree(self, entity: str) -> int:
         """Return the number of triplets that join an entity; 0 for an unknown one."""

@@ -46,7 +46,7 @@ class Language:
         terms = [*dict.fromkeys(chain.from_iterable(stems.values()))]
         frequencies = self._store.statistics(terms, self._within).frequencies
         known = {term for term, count in zip(terms, frequencies, strict=True) if count}
-        return frozenset(word for word, found in stems.items() if known.issuperset(found))
+        return frozenset(word for word, parts in stems.items() if known.issuperset(parts))
 
     @cached_property
     def _slips(self) -> Slips:

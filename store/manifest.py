@@ -118,20 +118,20 @@ class Manifest:
         """
         try:
             record = dict(record)
-            found, checksum = record["format"], record.pop("checksum", None)
+            version, checksum = record["format"], record.pop("checksum", None)
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{where} cannot be read: {error!r}.", REBUILD) from error
-        if found != FORMAT:
-            newer = isinstance(found, int) and found > FORMAT
+        if version != FORMAT:
+            newer = isinstance(version, int) and version > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
             index = where.parent if isinstance(where, Path) else where
-            raise DataError(f"The index {index} has format {found}, this is {FORMAT}.", hint)
+            raise DataError(f"The index {index} has format {version}, this is {FORMAT}.", hint)
         if checksum != _checksum(record):
             raise DataError(f"{where} is damaged: its checksum does not agree.", REBUILD)
-        record["recipe"] = Recipe(**{one.name: record[one.name] for one in fields(Recipe)})
+        record["recipe"] = Recipe(**{spec.name: record[spec.name] for spec in fields(Recipe)})
         record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
         record["excluded"] = tuple(record["excluded"])
-        return cls(**{one.name: record[one.name] for one in fields(cls)})
+        return cls(**{spec.name: record[spec.name] for spec in fields(cls)})
 
     @property
     def current(self) -> bool:
@@ -174,8 +174,8 @@ class Manifest:
             try:
                 digest = sha256_of(folder / name)
             except OSError as error:
-                what = f"The index lacks {folder / name}: {error}."
-                raise DataError(what, remedy(error, REBUILD)) from error
+                message = f"The index lacks {folder / name}: {error}."
+                raise DataError(message, remedy(error, REBUILD)) from error
             if digest != expected:
                 raise DataError(
                     f"{folder / name} is damaged: its SHA-256 is {digest}, not {expected}.",

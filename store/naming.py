@@ -10,24 +10,26 @@ NEAR = 5
 """The most names that an error lists."""
 
 
-def named_document(documents: Sequence[str], said: str) -> str:
+def named_document(documents: Sequence[str], phrase: str) -> str:
     """Return the document meant: by its name or the end of its path, with or without suffix.
 
     Raises:
         NotFoundError: There is none.
         InputError: Several are meant.
     """
-    if said in documents:
-        return said
-    wanted = folded(said).casefold()
-    found = [name for name in documents if wanted in _endings(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one:", found))
+    if phrase in documents:
+        return phrase
+    wanted = folded(phrase).casefold()
+    matching = [name for name in documents if wanted in _endings(name)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise InputError(
+            f"{len(matching)} documents end in {phrase!r}.", one_of("Name one:", matching)
+        )
     alike = similar(wanted, {folded(name).casefold(): name for name in reversed(documents)})
     raise NotFoundError(
-        f"There is no document {said!r}.",
+        f"There is no document {phrase!r}.",
         one_of("Near it are:" if alike else "There are:", alike or documents),
     )
 
@@ -63,30 +65,30 @@ def one_of(lead: str, names: Sequence[str]) -> str:
 
 
 def documents_named(
-    known: Mapping[str, Sequence[str]], said: Sequence[str]
+    known: Mapping[str, Sequence[str]], phrases: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the documents meant in each collection that has some.
 
     Args:
         known: The documents of each.
-        said: A name may be one in several.
+        phrases: A name may be one in several.
 
     Raises:
         InputError: There is none of a name in any collection, or several in one.
     """
-    found: dict[str, list[str]] = {}
-    for one in said:
+    by_phrase: dict[str, list[str]] = {}
+    for phrase in phrases:
         missing: NotFoundError | None = None
-        held = False
+        matched = False
         for name, documents in known.items():
             try:
-                document = named_document(documents, one)
+                document = named_document(documents, phrase)
             except NotFoundError as error:
                 missing = error
                 continue
-            held = True
-            if document not in (named := found.setdefault(name, [])):
+            matched = True
+            if document not in (named := by_phrase.setdefault(name, [])):
                 named.append(document)
-        if missing is not None and not held:
+        if missing is not None and not matched:
             raise missing
-    return found
+    return by_phrase

@@ -38,9 +38,9 @@ class Okapi:
         if self._weighed is None:
             return [[] for _ in queries]
         allowed = np.array([within is None or hit.document in within for hit in self._held])
-        found = []
+        results = []
         for query in queries:
             scores = (self._weighed.get_scores(tokenize(query)) * allowed).astype(np.float32)
             places = best_positions(scores, limit, floor=0.0).tolist()
-            found.append([self._held[n]._replace(score=float(scores[n])) for n in places])
-        return found
+            results.append([self._held[n]._replace(score=float(scores[n])) for n in places])
+        return results

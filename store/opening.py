@@ -99,8 +99,8 @@ def open_corpus(
     troubles: dict[Path, Degradation] = {}
     for place in (shipped, cached):
         try:
-            if found := _up_to_date(place, sources, tools):
-                return found, [*troubles.values()]
+            if current := _up_to_date(place, sources, tools):
+                return current, [*troubles.values()]
         except OutdatedIndexError:  # brought up below: nobody asked for a cache to be kept
             if place == shipped:
                 with suppress(OSError):
@@ -162,8 +162,8 @@ def sources_of(corpus: str) -> Sequence[IndexSource]:
         CorpusError: The corpus cannot be named so.
         DataError: It is an index whose manifest is damaged.
     """
-    held = manifest_at(corpus)
-    return held.sources if held else [IndexSource(str(_corpus_folder(corpus).absolute()))]
+    manifest = manifest_at(corpus)
+    return manifest.sources if manifest else [IndexSource(str(_corpus_folder(corpus).absolute()))]
 
 
 def manifest_at(corpus: str) -> Manifest | None:
@@ -191,14 +191,14 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
     index = manifest_at(corpus) if chosen else None
     if index is None:
         return
-    held = index.settings
+    settings = index.settings
     for name, value in chosen.items():
-        if held.get(name, value) != value:
+        if settings.get(name, value) != value:
             anew = f"index anew by `lexloop index update {corpus} --set {name}={value}`"
             if is_address(corpus):
                 anew = f"push an index there that is made with {name}={value}"
             raise SettingsError(
-                f"The index {corpus} was made with {name}={held[name]}, not {value}.",
+                f"The index {corpus} was made with {name}={settings[name]}, not {value}.",
                 f"Leave {name} out, or {anew}.",
             )
 
@@ -289,8 +289,8 @@ def corpus_stamp(corpus: str) -> str:
     digest = hashlib.sha256()
     for path in files:
         try:
-            found = path.stat()
-            mark = f"{found.st_size}|{found.st_mtime_ns}"
+            status = path.stat()
+            mark = f"{status.st_size}|{status.st_mtime_ns}"
         except OSError as error:  # opening the corpus says what is wrong with the file
             mark = type(error).__name__
         digest.update(f"{path}|{mark}\n".encode(errors="replace"))

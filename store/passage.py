@@ -52,7 +52,7 @@ def _trimmed(chunk: Chunk) -> Chunk:
 def _widened(text: str, start: int, end: int) -> tuple[int, int]:
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     last = len(text) if last < 0 else last
-    spans = ((first + one, first + other) for one, other in sentence_spans(text[first:last]))
+    spans = ((first + begin, first + stop) for begin, stop in sentence_spans(text[first:last]))
     touched = [span for span in spans if span[0] < end and start < span[1]]
     return (touched[0][0], touched[-1][1]) if touched else (start, end)
 
@@ -61,25 +61,25 @@ def cut(document: Document, start: int, end: int) -> Document:
     """Return a document of the same length in which only a span has words."""
     # lines stay lines: a passage has the line of the file that it had before
     blank = [_NO_BLANK.sub(" ", part) for part in (document.text[:start], document.text[end:])]
-    held = [place for place, one in enumerate(document.tree.units) if _meets(one, start, end)]
-    there = {old: new for new, old in enumerate(held)}
-    units = (document.tree.units[place] for place in held)
+    kept = [place for place, unit in enumerate(document.tree.units) if _meets(unit, start, end)]
+    new_place = {old: new for new, old in enumerate(kept)}
+    units = (document.tree.units[place] for place in kept)
     tree = Tree(
         tuple(
             replace(
-                one,
-                start=max(one.start, start),
-                body=min(max(one.body, start), end),
-                end=min(one.end, end),
-                parent=there.get(one.parent, -1),
+                unit,
+                start=max(unit.start, start),
+                body=min(max(unit.body, start), end),
+                end=min(unit.end, end),
+                parent=new_place.get(unit.parent, -1),
             )
-            for one in units
+            for unit in units
         )
     )
     return replace(
         document,
         text=document.text[start:end].join(blank),
-        headings=tuple(one for one in document.headings if start <= one[0] < end),
+        headings=tuple(heading for heading in document.headings if start <= heading[0] < end),
         metadata=replace(document.metadata, supersedes=""),
     ).with_tree(tree)
 

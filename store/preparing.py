@@ -89,12 +89,12 @@ def cut_document(
     """Return a document in its chunks, with their statements."""
     vectors = np.zeros((0, tools.embedder.dimension), dtype=np.float16)
     marks = np.zeros((0, 2), dtype=MARK)
-    found = statements_of_chunks(document, chunks)
-    held = [
-        PreparedChunk(chunk, said, [], vectors, marks, [])
-        for chunk, said in zip(chunks, found, strict=True)
+    by_chunk = statements_of_chunks(document, chunks)
+    prepared = [
+        PreparedChunk(chunk, statements, [], vectors, marks, [])
+        for chunk, statements in zip(chunks, by_chunk, strict=True)
     ]
-    return PreparedDocument(file, fingerprint, document, held)
+    return PreparedDocument(file, fingerprint, document, prepared)
 
 
 def related(made: PreparedFile, tools: Tools) -> PreparedFile:
@@ -104,12 +104,12 @@ def related(made: PreparedFile, tools: Tools) -> PreparedFile:
         LexloopError: The extractor failed.
     """
     documents = []
-    for one in made.documents:
+    for prepared in made.documents:
         stated = defaultdict[str, list[Triplet]](list)
-        for triplet in tools.extract(one.document, [held.chunk for held in one.chunks]):
+        for triplet in tools.extract(prepared.document, [piece.chunk for piece in prepared.chunks]):
             stated[triplet["chunk_id"]].append(triplet)
-        chunks = [held._replace(triplets=stated[held.chunk["id"]]) for held in one.chunks]
-        documents.append(replace(one, chunks=chunks))
+        chunks = [piece._replace(triplets=stated[piece.chunk["id"]]) for piece in prepared.chunks]
+        documents.append(replace(prepared, chunks=chunks))
     return replace(made, documents=tuple(documents))
 
 
@@ -176,21 +176,24 @@ class _Slab:
 
     def taken(self, made: PreparedDocument) -> PreparedDocument:
         """Return a document whose vectors are there, or will be after ``embed``."""
-        if all(len(held.vectors) for held in made.chunks):
+        if all(len(prepared.vectors) for prepared in made.chunks):
             return made
         tables = long_tables_of(made.document)
         chunks = [h if len(h.vectors) else self._begun(h, tables) for h in made.chunks]
         return replace(made, chunks=chunks)
 
-    def _begun(self, held: PreparedChunk, tables: Sequence[LongTable]) -> PreparedChunk:
+    def _begun(self, piece: PreparedChunk, tables: Sequence[LongTable]) -> PreparedChunk:
         """Return a chunk with its known vectors; room for the others waits to be filled."""
         tools, known = self._tools, self._known
-        windows, late = windows_of(held, tools, tables), isinstance(tools.embedder, TokenEmbedder)
+        windows, late = (
+            windows_of(piece, tools, tables),
+            isinstance(tools.embedder, TokenEmbedder),
+        )
         marks = window_marks(windows)
         vectors = np.zeros((len(windows), tools.embedder.dimension), dtype=np.float16)
         codes = [_NONE] * len(windows) if tools.recipe.tokens else []
         rows = known.rows(marks).tolist() if known else [-1] * len(windows)
-        wholes = wholes_of(windows, held.statements, tools.recipe.windows) if late else 0
+        wholes = wholes_of(windows, piece.statements, tools.recipe.windows) if late else 0
         parts = defaultdict[str, dict[int, Spans]](dict)
         for place, (window, row) in enumerate(zip(windows, rows, strict=True)):
             if known and row >= 0:
@@ -207,14 +210,14 @@ class _Slab:
                     self._wholes.append(_Waiting(window.text, vectors, codes, place, wanted))
             elif row < 0 and not window.parts:
                 self._rest.append(_Waiting(window.text, vectors, codes, place, {}))
-        return held._replace(vectors=vectors, marks=marks, codes=codes)
+        return piece._replace(vectors=vectors, marks=marks, codes=codes)
 
     def embed(self) -> None:
         """Fill what waits."""
-        told = self._done + len(self._wholes) + len(self._rest)
+        total = self._done + len(self._wholes) + len(self._rest)
 
         def progress(now: int, _: int) -> None:
-            self._progress("embedding", self._done + now, told)
+            self._progress("embedding", self._done + now, total)
 
         embedder = self._tools.embedder
         if self._wholes and isinstance(embedder, TokenEmbedder):
@@ -223,31 +226,33 @@ class _Slab:
                 [text for text, _ in each], [parts for _, parts in each], progress
             )
             for alike, vector, code, parts in zip(each.values(), *made, strict=True):
-                for one in alike:
-                    one.vectors[one.place] = vector
-                    one.vectors[list(one.parts)] = parts
-                    if one.codes:
-                        one.codes[one.place] = code
+                for waiting in alike:
+                    waiting.vectors[waiting.place] = vector
+                    waiting.vectors[list(waiting.parts)] = parts
+                    if waiting.codes:
+                        waiting.codes[waiting.place] = code
             self._done += len(self._wholes)
         if self._rest:
             each = _each(self._rest)
             rows = embedder.encode([text for text, _ in each], progress)
             for alike, vector in zip(each.values(), rows, strict=True):
-                for one in alike:
-                    one.vectors[one.place] = vector
+                for waiting in alike:
+                    waiting.vectors[waiting.place] = vector
             self._done += len(self._rest)
         self._wholes, self._rest = [], []
 
 
 def _each(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], list[_Waiting]]:
     """Return what waits by its text and parts: what is alike is embedded once."""
-    found = defaultdict[tuple[str, tuple[Spans, ...]], list[_Waiting]](list)
-    for one in waiting:
-        found[one.text, tuple(one.parts.values())].append(one)
-    return found
+    alike = defaultdict[tuple[str, tuple[Spans, ...]], list[_Waiting]](list)
+    for window in waiting:
+        alike[window.text, tuple(window.parts.values())].append(window)
+    return alike
 
 
-def windows_of(held: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = ()) -> list[Window]:
+def windows_of(
+    prepared: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = ()
+) -> list[Window]:
     """Return what of a chunk has a vector: the whole, then each of its statements if several.
 
     All is folded. The whole has the context and a statement the point; scoring a chunk by the
@@ -257,13 +262,13 @@ def windows_of(held: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = 
     gives tokens: so each word is embedded once. Others are embedded apart, by their beginning. Of
     rows of the long tables of the document only the table's head has a vector.
     """
-    chunk, embedder = held.chunk, tools.embedder
-    if head := head_of(held.statements, tables):
+    chunk, embedder = prepared.chunk, tools.embedder
+    if head := head_of(prepared.statements, tables):
         return [Window(_fitting(folded(head), embedder)[0])]
     text = folded(chunk["text"])
     front, pieces = _placed(text.strip(), folded(chunk.get("context", "")), embedder)
     windows = [Window(f"{front}\n{piece}" if front else piece) for piece in pieces]
-    if tools.recipe.windows != "statements" or len(held.statements) <= 1:
+    if tools.recipe.windows != "statements" or len(prepared.statements) <= 1:
         return windows
     begins: list[tuple[int, int]] = []  # of each piece in the text, and its shift in the window
     end = 0
@@ -271,36 +276,38 @@ def windows_of(held: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = 
         end = text.index(piece, end) + len(piece)
         begins.append((end - len(piece), len(front) + bool(front)))
     late = isinstance(embedder, TokenEmbedder)
-    for said in held.statements:
-        within = _within(said, chunk["start"], begins, windows) if late else None
-        windows.append(within or Window(_fitting(folded(said.text), embedder)[0]))
+    for statement in prepared.statements:
+        within = _within(statement, chunk["start"], begins, windows) if late else None
+        windows.append(within or Window(_fitting(folded(statement.text), embedder)[0]))
     return windows
 
 
 def _within(
-    said: Statement, start: int, begins: Sequence[tuple[int, int]], windows: Sequence[Window]
+    statement: Statement, start: int, begins: Sequence[tuple[int, int]], windows: Sequence[Window]
 ) -> Window | None:
     """Return a statement as parts of the piece that has all its words; None where none has.
 
     Args:
-        said: It; the points of a list are not its words, so no piece has a list.
+        statement: It; the points of a list are not its words, so no piece has a list.
         start: Of the chunk.
         begins: Where each piece begins in the chunk, and in its window.
         windows: Of the pieces.
     """
-    spans = [(a - start, b - start) for a, b in (*said.leads, (said.start, said.end))]
+    spans = [
+        (a - start, b - start) for a, b in (*statement.leads, (statement.start, statement.end))
+    ]
     for (begin, shift), window in zip(begins, windows, strict=False):
         end = begin + len(window.text) - shift
-        if not said.points and all(begin <= a < b <= end for a, b in spans):
+        if not statement.points and all(begin <= a < b <= end for a, b in spans):
             return Window(
                 window.text, tuple((a - begin + shift, b - begin + shift) for a, b in spans)
             )
     return None
 
 
-def wholes_of(windows: Sequence[Window], found: Sequence[Statement], kind: str) -> int:
+def wholes_of(windows: Sequence[Window], statements: Sequence[Statement], kind: str) -> int:
     """Return how many of the windows of ``windows_of`` are the whole and no statement."""
-    stated = len(found) if kind == "statements" and len(found) > 1 else 0
+    stated = len(statements) if kind == "statements" and len(statements) > 1 else 0
     return len(windows) - stated if len(windows) > stated else len(windows)
 
 
@@ -310,8 +317,8 @@ def window_marks(windows: Sequence[Window]) -> Marks:
     An index stores them in place of the texts: however texts come to be chunked, the vector of one
     that is embedded already is found.
     """
-    held = (f"{parts}\0{text}" if parts else text for text, parts in windows)
-    digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in held)
+    keys = (f"{parts}\0{text}" if parts else text for text, parts in windows)
+    digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in keys)
     return np.frombuffer(b"".join(digests), dtype=MARK).reshape(-1, 2)
 
 

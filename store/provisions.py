@@ -57,13 +57,13 @@ class Source(NamedTuple):
     document: Document | None = None
 
     @classmethod
-    def of(cls, view: "View", said: str) -> Self:
+    def of(cls, view: "View", phrase: str) -> Self:
         """Return the document of a view that is meant; see ``named_document``.
 
         Raises:
             InputError: No document or several are meant.
         """
-        name = named_document(view.documents, said)
+        name = named_document(view.documents, phrase)
         document = view.document(name)
         return cls.of_document(document, view.metadata([name])[name].identifier)
 
@@ -78,29 +78,31 @@ class Source(NamedTuple):
         at = at_of(self.document, start, end) if self.document else At()
         return {"page": bisect_right(self.pages, start) or None, "at": at}
 
-    def places(self, said: str, see: str) -> list[int]:
+    def places(self, phrase: str, see: str) -> list[int]:
         """Return the places of a provision; several where they share one label.
 
         Args:
-            said: Its label, number or heading.
+            phrase: Its label, number or heading.
             see: What the error hints at where there is none.
 
         Raises:
             InputError: There is none, or it is not said which.
         """
         tree, name = self.tree, self.name
-        found = named_places(tree, said)
-        labels = list(dict.fromkeys(tree.units[place].label for place in found))
-        if found and (len(labels) == 1 or asked_references(said)):
-            return found
-        if found:
-            raise InputError(f"{said!r} fits {len(labels)} places.", one_of("Name one:", labels))
-        missing = missing_place(tree, said)
+        places = named_places(tree, phrase)
+        labels = list(dict.fromkeys(tree.units[place].label for place in places))
+        if places and (len(labels) == 1 or asked_references(phrase)):
+            return places
+        if places:
+            raise InputError(f"{phrase!r} fits {len(labels)} places.", one_of("Name one:", labels))
+        missing = missing_place(tree, phrase)
         if missing is not None:
-            raise NotFoundError(missing_line(tree, missing, name, said).text, see)
+            raise NotFoundError(missing_line(tree, missing, name, phrase).text, see)
         known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
-        alike = similar(folded(said).casefold(), known)
-        raise NotFoundError(not_found(said, name), one_of("Near it are:", alike) if alike else see)
+        alike = similar(folded(phrase).casefold(), known)
+        raise NotFoundError(
+            not_found(phrase, name), one_of("Near it are:", alike) if alike else see
+        )
 
     def record(self, place: int) -> dict[str, Any]:
         """Return a unit's label, kind, number, heading, place and span, without its text."""
@@ -122,8 +124,8 @@ class Source(NamedTuple):
             "lead_in": lead_ins(tree, place, text),
             "text": text[units[place].start : units[place].end].strip(),
             "refers_to": [
-                {"said": said, "labels": [units[at].label for at in there]}
-                for said, there in mentions(tree, place, text).items()
+                {"said": phrase, "labels": [units[at].label for at in targets]}
+                for phrase, targets in mentions(tree, place, text).items()
             ],
         }
 
@@ -150,16 +152,16 @@ class Source(NamedTuple):
         units = self.tree.units
         below: dict[int, int] = {}
         indent: dict[int, int] = {}
-        found: list[tuple[int, int]] = []
+        listed: list[tuple[int, int]] = []
         for place in places:
             unit = units[place]
             head = unit.kind in HEADS or (unit.kind == "table" and bool(unit.number))
             below[place] = 0 if head else below.get(unit.parent, 0) + 1
             indent[place] = indent.get(unit.parent, 0)
             if below[place] <= depth:
-                found.append((place, indent[place]))
+                listed.append((place, indent[place]))
                 indent[place] += 1
-        return found
+        return listed
 
     def stretch(self, start: int, end: int) -> dict[str, Any]:
         """Return the text from ``start`` to ``end``, or as much more as whole provisions take.
@@ -222,12 +224,12 @@ class Neighbourhood(NamedTuple):
             "degree": self.degree,
             "relations": [
                 {
-                    **found.triplet,
-                    "subject_entity": found.subject,
-                    "object_entity": found.object,
-                    "reached": found.reached,
+                    **relation.triplet,
+                    "subject_entity": relation.subject,
+                    "object_entity": relation.object,
+                    "reached": relation.reached,
                 }
-                for found in self.relations
+                for relation in self.relations
             ],
         }
 
@@ -250,13 +252,19 @@ def neighbourhood(
     """
     name = _named(graph, entity, where, elsewhere)
     relations = graph.neighbourhood(name, depth, limit)
-    ends = (end for found in relations for end in (found.subject, found.object, found.reached))
+    ends = (
+        end
+        for relation in relations
+        for end in (relation.subject, relation.object, relation.reached)
+    )
     words = graph.written([name, *ends])
     shown = [
-        found._replace(
-            subject=words[found.subject], object=words[found.object], reached=words[found.reached]
+        relation._replace(
+            subject=words[relation.subject],
+            object=words[relation.object],
+            reached=words[relation.reached],
         )
-        for found in relations
+        for relation in relations
     ]
     return Neighbourhood(words[name], depth, graph.degree(name), shown)
 

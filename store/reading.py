@@ -57,15 +57,15 @@ class Readable:
         return map(self._dated, self._store.every_chunk(step, self.access.within))
 
     def _dated(self, chunk: Chunk) -> Chunk:
-        held = self.access.metadata[chunk["document"]]
-        if held.version:
-            chunk["version"] = held.version
-        if held.identifier:
-            chunk["identifier"] = held.identifier
-        if held.kind:
-            chunk["kind"] = held.kind
-        if held.jurisdiction:
-            chunk["jurisdiction"] = held.jurisdiction
+        metadata = self.access.metadata[chunk["document"]]
+        if metadata.version:
+            chunk["version"] = metadata.version
+        if metadata.identifier:
+            chunk["identifier"] = metadata.identifier
+        if metadata.kind:
+            chunk["kind"] = metadata.kind
+        if metadata.jurisdiction:
+            chunk["jurisdiction"] = metadata.jurisdiction
         return chunk
 
     # --- documents
@@ -85,8 +85,8 @@ class Readable:
 
     def text_of(self, document: str) -> str | None:
         """Return the whole text of a document; None if it is not in this view."""
-        found = self._shown(document)
-        return found.text if found else None
+        shown = self._shown(document)
+        return shown.text if shown else None
 
     def texts_of(self, documents: Sequence[str]) -> Iterator[str]:
         """Yield the whole texts of documents, read in batches.
@@ -99,8 +99,8 @@ class Readable:
 
     def tree_of(self, document: str) -> Tree | None:
         """Return the tree of a document's provisions; None if it is not in this view."""
-        found = self._shown(document)
-        return found.tree if found else None
+        shown = self._shown(document)
+        return shown.tree if shown else None
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
         """Return the citation of a span of a document, its number 0.
@@ -108,43 +108,43 @@ class Readable:
         Raises:
             KeyError: There is no such document.
         """
-        found = self.document(document)
+        source = self.document(document)
         citation: Citation = {
             "n": 0,
             "document": document,
             "section": section,
-            "page": found.page_at(start),
+            "page": source.page_at(start),
             "start": start,
             "end": end,
-            "quote": found.text[start:end],
+            "quote": source.text[start:end],
         }
-        if at := at_of(found, start, end):
+        if at := at_of(source, start, end):
             citation["at"] = at
-        held = self.access.metadata[document]
-        if held.version:
-            citation["version"] = held.version
-        if held.identifier:
-            citation["identifier"] = held.identifier
+        metadata = self.access.metadata[document]
+        if metadata.version:
+            citation["version"] = metadata.version
+        if metadata.identifier:
+            citation["identifier"] = metadata.identifier
         return citation
 
     def boxes(self, document: str, start: int, end: int) -> list[Box]:
         """Return the places of a span on a document's pages; none where it has no pages."""
-        found = self._shown(document)
-        return boxes_of(found, start, end) if found else []
+        shown = self._shown(document)
+        return boxes_of(shown, start, end) if shown else []
 
     def located(self, citation: Citation) -> Citation:
         """Return a citation with where it stands in its file, and how surely it was recognised."""
         document = self._shown(citation["document"])
         if document is None:
             return citation
-        found, span = citation.copy(), (citation["start"], citation["end"])
+        located, span = citation.copy(), (citation["start"], citation["end"])
         if at := at_of(document, *span):
-            found["at"] = at
+            located["at"] = at
         if in_file := span_in_file(document, *span):
-            found["in_file"] = [*in_file]
+            located["in_file"] = [*in_file]
         if (sure := sure_of(document, *span)) is not None:
-            found["read_from_picture"] = sure
-        return found
+            located["read_from_picture"] = sure
+        return located
 
     # --- provisions
 
@@ -168,22 +168,22 @@ class Readable:
     def placed(self, references: Sequence[Reference]) -> dict[str, list[int]]:
         """Return the places of the units that references name, by their documents, in order."""
         keys = [key_of(reference.steps) for reference in references]
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for name, place in self._store.provisions(keys, self.access.within):
-            found.setdefault(name, []).append(place)
-        return found
+            places.setdefault(name, []).append(place)
+        return places
 
     def defining(self, terms: Sequence[str]) -> list[str]:
         """Return the ids of the chunks in which the definitions of terms begin, in order."""
         keys = [key for term in terms for key in keys_of_term(term)[:1]]
-        found: list[str] = []
+        chunk_ids: list[str] = []
         for name, place in self._store.provisions(keys, self.access.within):
             start = self._store.document(name).tree.units[place].start
             starts = self._store.starts(name)
             at = int(np.searchsorted(starts, start, side="right"))
             if len(starts):  # every chunk of a document may have been taken out
-                found.append(f"{name}#{starts[max(0, at - 1)]}")
-        return list(dict.fromkeys(found))[:MOST_POINTED]
+                chunk_ids.append(f"{name}#{starts[max(0, at - 1)]}")
+        return list(dict.fromkeys(chunk_ids))[:MOST_POINTED]
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         """Yield the ids of the chunks that hold a unit's words, in order."""

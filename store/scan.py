@@ -62,19 +62,19 @@ class Scan:
         for part in self.sources:
             prefix = part.source.prefix
             files = [file for file in part.files if prefix + file.name in wanted]
-            with closing(read_files(files, part.sidecars, progress)) as found:
-                for loaded in found:
+            with closing(read_files(files, part.sidecars, progress)) as loading:
+                for loaded in loading:
                     yield prefixed(loaded, prefix) if prefix else loaded
 
     def difference(self, before: Mapping[str, str]) -> SourceChanges:
         """Return the changes since the index with these fingerprints was made."""
-        found = self.fingerprints
-        known = [name for name in found if name in before]
+        now = self.fingerprints
+        known = [name for name in now if name in before]
         return SourceChanges(
-            added=[name for name in found if name not in before],
-            changed=[name for name in known if found[name] != before[name]],
-            removed=[name for name in before if name not in found],
-            unchanged=[name for name in known if found[name] == before[name]],
+            added=[name for name in now if name not in before],
+            changed=[name for name in known if now[name] != before[name]],
+            removed=[name for name in before if name not in now],
+            unchanged=[name for name in known if now[name] == before[name]],
         )
 
 
@@ -82,8 +82,8 @@ def prefixed(loaded: Loaded, prefix: str) -> Loaded:
     """Return what was loaded under the source's prefix."""
     return Loaded(
         replace(loaded.file, name=prefix + loaded.file.name),
-        tuple(replace(one, name=prefix + one.name) for one in loaded.documents),
-        tuple(replace(one, name=prefix + one.name) for one in loaded.skipped),
+        tuple(replace(item, name=prefix + item.name) for item in loaded.documents),
+        tuple(replace(item, name=prefix + item.name) for item in loaded.skipped),
     )
 
 
@@ -138,7 +138,7 @@ def scan(
         part, trouble = listed(source)
         skipped += [replace(item, name=source.prefix + item.name) for item in trouble]
         marks = part.sidecars.marks([file.name for file in part.files])
-        taken: list[SourceFile] = []
+        files: list[SourceFile] = []
         for file in part.files:
             name = source.prefix + file.name
             if name in excluded or (name in paths and paths[name].samefile(file.path)):
@@ -150,8 +150,8 @@ def scan(
                 )
             paths[name] = file.path
             fingerprints[name] = _fingerprint(file, marks[file.name])
-            taken.append(file)
-        parts.append(replace(part, files=tuple(taken)))
+            files.append(file)
+        parts.append(replace(part, files=tuple(files)))
     return Scan(fingerprints, tuple(skipped), tuple(parts))
 
 
@@ -174,16 +174,16 @@ def find_again(sources: Sequence[IndexSource], name: str, fingerprint: str) -> S
     for source in sources:
         if not source.path or not name.startswith(source.prefix):
             continue
-        own, root = name.removeprefix(source.prefix), Path(source.path)
+        path, root = name.removeprefix(source.prefix), Path(source.path)
         alone = os.path.isfile(root)
         folder = root.parent if alone else root
-        if (alone and root.name != own) or not os.path.isfile(folder / own):
+        if (alone and root.name != path) or not os.path.isfile(folder / path):
             continue
-        files, unread = hash_sources(folder, [folder / own])
+        files, unread = hash_sources(folder, [folder / path])
         if not files:
             raise NotFoundError(f"{name}: {unread[0].reason}", _TEXT_IS_KEPT)
         sidecars, _ = _sidecar_in(folder) if alone else read_sidecars(folder)
-        if _fingerprint(files[0], sidecars.marks([own])[own]) != fingerprint:
+        if _fingerprint(files[0], sidecars.marks([path])[path]) != fingerprint:
             raise ConflictError(f"{name} changed since it was indexed.", "Index it anew.")
         return files[0]
     raise NotFoundError(f"The file {name} is not where it was indexed from.", _TEXT_IS_KEPT)

@@ -98,17 +98,17 @@ class Collection:
 
     def _embed(self, texts: list[str]) -> Vectors:
         # other threads fill and clear the recent ones too, so nothing is read from them twice
-        found = {text: self._recent.get(text) for text in texts}
-        missing = [text for text, vector in found.items() if vector is None]
+        known = {text: self._recent.get(text) for text in texts}
+        missing = [text for text, vector in known.items() if vector is None]
         if missing:
             made = dict(zip(missing, self.embedder.embed(missing), strict=True))
-            found.update(made)
+            known.update(made)
             if len(self._recent) + len(made) > _RECENT:
                 self._recent.clear()
             self._recent.update(made)
         vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = found[text]
+            vectors[row] = known[text]
         return vectors
 
 
@@ -191,8 +191,8 @@ class View(Readable):
     @cached_property
     def graph(self) -> KnowledgeGraph:
         """The knowledge graph that these documents alone make."""
-        whole, within = self._store.graph, self.access.within
-        return whole if within is None else whole.view(within.__contains__)
+        graph, within = self._store.graph, self.access.within
+        return graph if within is None else graph.view(within.__contains__)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """Return the statements of a chunk and their vectors, shape (statements, dimension).
@@ -200,13 +200,13 @@ class View(Readable):
         Raises:
             KeyError: There is no such chunk.
         """
-        found, windows = self._store.statements(*self.access.checked([chunk_id]))
-        by_chunk = len(found) > 1 and self._store.manifest.recipe.windows != "statements"
+        stated, windows = self._store.statements(*self.access.checked([chunk_id]))
+        by_chunk = len(stated) > 1 and self._store.manifest.recipe.windows != "statements"
         if by_chunk or self._words_only:
-            return found, self.embed([folded(statement.text) for statement in found])
+            return stated, self.embed([folded(statement.text) for statement in stated])
         if len(windows) == 1:  # that of the whole, or of a long table's head
-            return found, np.repeat(windows, len(found), axis=0)
-        return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
+            return stated, np.repeat(windows, len(stated), axis=0)
+        return stated, windows[-len(stated) :] if len(stated) > 1 else windows[: len(stated)]
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return each question token's best cosine in each chunk, shape (tokens, chunks).
@@ -222,10 +222,10 @@ class View(Readable):
         self.access.checked(chunk_ids)
         known = self._near_to(question)
         new = [name for name in dict.fromkeys(chunk_ids) if name not in known]
-        found = self._store.closeness(embedder.token_codes(question), new)
-        known.update(zip(new, found.T, strict=True))
+        scores = self._store.closeness(embedder.token_codes(question), new)
+        known.update(zip(new, scores.T, strict=True))
         columns = [known[name] for name in chunk_ids]
-        return np.stack(columns, axis=1) if columns else found
+        return np.stack(columns, axis=1) if columns else scores
 
     def embed(self, texts: list[str]) -> Vectors:
         """Return vectors of questions and answers, shape (len(texts), dimension), cached."""
@@ -264,6 +264,6 @@ class View(Readable):
     def made(self) -> Iterator[PreparedDocument]:
         """Yield these documents with all that was made of them, in order."""
         for name, metadata in self.metadata(self.documents).items():
-            one = self._store.made_of(name)
-            document = replace(one.document, metadata=metadata).with_tree(one.document.tree)
-            yield replace(one, document=document)
+            stored = self._store.made_of(name)
+            document = replace(stored.document, metadata=metadata).with_tree(stored.document.tree)
+            yield replace(stored, document=document)

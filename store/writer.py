@@ -75,20 +75,20 @@ class IndexBuilder:
 
     def add(self, made: PreparedFile) -> None:
         """Add the documents of a file, and what of it could not be read."""
-        for one in made.documents:
-            self._add(one)
+        for document in made.documents:
+            self._add(document)
         self._texts.add_skipped(made.name, made.skipped)
 
     def _add(self, made: PreparedDocument) -> None:
         ordinal, first = len(self._names), len(self._places)
         self._texts.add_document(ordinal, first, made)
-        for one in made.chunks:
-            chunk = one.chunk
+        for prepared in made.chunks:
+            chunk = prepared.chunk
             self._places.append((ordinal, chunk["start"], chunk.get("supporting", False)))
             self._terms.add(searched_text(chunk))
-            self._vectors.append(one.vectors)
-            self._marks.append(one.marks)
-            self._codes += one.codes or [_NO_TOKENS] * len(one.vectors)
+            self._vectors.append(prepared.vectors)
+            self._marks.append(prepared.marks)
+            self._codes += prepared.codes or [_NO_TOKENS] * len(prepared.vectors)
         self._names.append(made.name)
 
     def finish(self, manifest: Manifest, progress: Progress = silent) -> FolderStore:
@@ -148,8 +148,11 @@ def build_index(
 
 def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
     """Index documents with distinct names in memory."""
-    cuts = (cut_document(one.name, "", one, tools.chunk(one), tools) for one in documents)
-    made = (related(PreparedFile(one.name, (one,), ()), tools) for one in cuts)
+    cuts = (
+        cut_document(document.name, "", document, tools.chunk(document), tools)
+        for document in documents
+    )
+    made = (related(PreparedFile(document.name, (document,), ()), tools) for document in cuts)
     return build_index(made, tools)
 
 
@@ -161,9 +164,9 @@ def without(view: View, chunk_ids: Names[str]) -> Collection:
     recipe = replace(view.recipe, chunker="", extractor="", dense_index="flat")
     tools = Tools(recipe, {}, view.made_by, lambda *_: [], lambda *_: [])
     builder = IndexBuilder(tools)
-    for one in view.made():
-        kept = [held for held in one.chunks if held.chunk["id"] not in chunk_ids]
-        builder.add(PreparedFile(one.file, (replace(one, chunks=kept),), ()))
+    for document in view.made():
+        kept = [prepared for prepared in document.chunks if prepared.chunk["id"] not in chunk_ids]
+        builder.add(PreparedFile(document.file, (replace(document, chunks=kept),), ()))
     return Collection(builder.finish(_described(tools)))
 
 
@@ -322,30 +325,30 @@ def remove_documents(
         DataError: The index is damaged or of another make.
     """
     with writing(index), closing(open_folder(index, tools.embedder)) as old:
-        held = old.manifest
-        excluded = sorted({*held.excluded, *names})
-        gone = [name for name in held.fingerprints if name in excluded]
-        kept = [name for name in held.fingerprints if name not in excluded]
+        before = old.manifest
+        excluded = sorted({*before.excluded, *names})
+        gone = [name for name in before.fingerprints if name in excluded]
+        kept = [name for name in before.fingerprints if name not in excluded]
         changes = SourceChanges(added=[], changed=[], removed=gone, unchanged=kept)
         unread = tuple(old.texts.skipped(""))
-        now = Scan({name: held.fingerprints[name] for name in kept}, unread)
-        same = replace(tools, recipe=held.recipe, settings=held.settings)
+        now = Scan({name: before.fingerprints[name] for name in kept}, unread)
+        same = replace(tools, recipe=before.recipe, settings=before.settings)
         run = _Writing(index, same, now, changes, old, progress)
-        noted = tuple(excluded) if keep_out else held.excluded
-        manifest = replace(held, excluded=noted, fingerprints=now.fingerprints)
+        noted = tuple(excluded) if keep_out else before.excluded
+        manifest = replace(before, excluded=noted, fingerprints=now.fingerprints)
         return run.publish(manifest, run.files(None))
 
 
 @contextmanager
 def _previous(index: Path | None, tools: Tools) -> Iterator[FolderStore | None]:
     """Open what the next index may reuse; None where there is none, or by another embedder."""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         old = None
         if index is not None and is_index(index):
             made, next_ = Manifest.read(index).recipe, tools.recipe
             if (made.embedder, made.dimension) == (next_.embedder, next_.dimension):
                 # terms are made anew whatever the stemmer was
-                old = held.enter_context(
+                old = stack.enter_context(
                     closing(open_folder(index, tools.embedder, any_stemmer=True))
                 )
         yield old
@@ -356,16 +359,16 @@ def _same_make(old: FolderStore | None, tools: Tools) -> Mapping[str, str]:
     if old is None or old.manifest.recipe != tools.recipe:
         return {}
     again = old.texts.readable_since()
-    held = old.manifest.fingerprints
-    return {file: held[file] for file in held if file not in again}
+    fingerprints = old.manifest.fingerprints
+    return {file: fingerprints[file] for file in fingerprints if file not in again}
 
 
 def _nothing_to_write(old: FolderStore, manifest: Manifest, now: Scan) -> bool:
     """Return whether an index is searchable and has the same sources and settings."""
-    held = old.manifest
-    said = (held.stemmer, held.sources, held.excluded, dict(held.settings))
+    before = old.manifest
+    recorded = (before.stemmer, before.sources, before.excluded, dict(before.settings))
     wanted = (manifest.stemmer, manifest.sources, manifest.excluded, dict(manifest.settings))
-    return said == wanted and old.texts.skipped("") == list(now.skipped)
+    return recorded == wanted and old.texts.skipped("") == list(now.skipped)
 
 
 def _outcome(store: FolderStore, changes: SourceChanges) -> IndexUpdate:
@@ -405,23 +408,23 @@ class _Writing:
 
     def _read(self, fresh: Names[str]) -> Generator[PreparedFile]:
         """Yield the files that are new or changed, cut and related."""
-        with closing(self.now.read(fresh, self.progress)) as found:
-            for loaded in found:
+        with closing(self.now.read(fresh, self.progress)) as loading:
+            for loaded in loading:
                 name, mark = loaded.file.name, self.now.fingerprints[loaded.file.name]
                 same = [self._same(name, document) for document in loaded.documents]
-                other = (d for d, held in zip(loaded.documents, same, strict=True) if not held)
+                other = (d for d, reused in zip(loaded.documents, same, strict=True) if not reused)
                 bare = cut(replace(loaded, documents=tuple(other)), mark, self.tools)
                 rest = related(bare, self.tools)
                 made = iter(rest.documents)
-                yield replace(rest, documents=tuple(held or next(made) for held in same))
+                yield replace(rest, documents=tuple(reused or next(made) for reused in same))
 
     def _same(self, file: str, document: Document) -> PreparedDocument | None:
         """Return what was made of the same document of a file before, wherever it stands now."""
         old = self.old if _same_make(self.old, self.tools) else None
         if old is None or old.catalogue.files.get(document.name) != file:
             return None
-        held = old.document(document.name)
-        if held is None or replace(held, places=document.places) != document:
+        stored = old.document(document.name)
+        if stored is None or replace(stored, places=document.places) != document:
             return None
         return replace(old.made_of(document.name), document=document)
 
@@ -435,10 +438,10 @@ class _Writing:
     @cached_property
     def _documents(self) -> Mapping[str, Sequence[str]]:
         """The documents of each source file of the old index."""
-        found = defaultdict[str, list[str]](list)
+        by_file = defaultdict[str, list[str]](list)
         for name, file in self.old.catalogue.files.items() if self.old else ():
-            found[file].append(name)
-        return found
+            by_file[file].append(name)
+        return by_file
 
     def publish(self, manifest: Manifest, files: Iterator[PreparedFile]) -> IndexUpdate:
         """Write a generation of files, check it, and let readers see it."""
@@ -490,7 +493,7 @@ class _Writing:
 
 def _leaving_out(files: Iterable[PreparedFile], excluded: Names[str]) -> Iterator[PreparedFile]:
     for made in files:
-        kept = tuple(one for one in made.documents if one.name not in excluded)
+        kept = tuple(document for document in made.documents if document.name not in excluded)
         yield replace(made, documents=kept)
 
 
@@ -503,8 +506,8 @@ def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder
     try:
         with closing(load_folder(manifest, folder, embedder)) as written:
             written.load_graph()
-            if (found := written.texts.rows("PRAGMA quick_check(1)")) != [("ok",)]:
-                raise DataError(f"SQLite reports {found} of the texts.", REBUILD)
+            if (problems := written.texts.rows("PRAGMA quick_check(1)")) != [("ok",)]:
+                raise DataError(f"SQLite reports {problems} of the texts.", REBUILD)
     except DataError as error:
         raise IndexWriteError(
             f"The index {index} cannot be written: it does not read as it was written. "
@@ -568,19 +571,19 @@ def surveyed(
     fresh = {*changes.added, *changes.changed}
     documents, chunks, skipped = list[str](), list[Chunk](), [*now.skipped]
     windows: list[Window] = []
-    here = (cut(loaded, "", tools) for loaded in now.read(fresh, progress))
-    for made in cluster.survey(now, fresh, progress) if cluster else here:
-        wanted = [one for one in made.documents if one.name not in excluded]
-        documents += [one.name for one in wanted]
+    local = (cut(loaded, "", tools) for loaded in now.read(fresh, progress))
+    for made in cluster.survey(now, fresh, progress) if cluster else local:
+        wanted = [document for document in made.documents if document.name not in excluded]
+        documents += [document.name for document in wanted]
         skipped += made.skipped
-        for one in wanted:
-            tables = long_tables_of(one.document)
-            for part in one.chunks:
+        for document in wanted:
+            tables = long_tables_of(document.document)
+            for part in document.chunks:
                 chunks.append(part.chunk)
                 windows += windows_of(part, tools, tables)
     rows = known.rows(window_marks(windows)).tolist() if known else [-1] * len(windows)
-    told = zip(windows, rows, strict=True)
-    texts = [*dict.fromkeys(window.text for window, row in told if row < 0 and not window.parts)]
+    lengths = zip(windows, rows, strict=True)
+    texts = [*dict.fromkeys(window.text for window, row in lengths if row < 0 and not window.parts)]
     return CostEstimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),

@@ -43,7 +43,7 @@ _SPOKEN_OF = re.compile(
 )
 
 
-def carried_from(said: Statement, tree: Tree, text: str) -> list[Statement]:
+def carried_from(statement: Statement, tree: Tree, text: str) -> list[Statement]:
     """Return what a statement carries on from, so that it is not understood without it.
 
     If its first words point back ("This duty ...", "Provided that ..."), these are the sentences
@@ -51,21 +51,21 @@ def carried_from(said: Statement, tree: Tree, text: str) -> list[Statement]:
     paragraph of a section names the first if it speaks of "this section".
 
     Args:
-        said: The statement.
+        statement: The statement.
         tree: The document's tree.
         text: Its text.
 
     Returns:
         What stands before the statement, in the order of the text; empty if it stands alone.
     """
-    found: list[Statement] = []
-    while len(found) < _MOST and POINTS_BACK.match(said.own):
-        before = _sentence_before(said, tree, text)
+    carried: list[Statement] = []
+    while len(carried) < _MOST and POINTS_BACK.match(statement.own):
+        before = _sentence_before(statement, tree, text)
         if before is None:
             break
-        found.insert(0, before)
-        said = before
-    return found or _named_by(said, tree, text)
+        carried.insert(0, before)
+        statement = before
+    return carried or _named_by(statement, tree, text)
 
 
 def spoken_of(words: str) -> frozenset[str]:
@@ -73,28 +73,30 @@ def spoken_of(words: str) -> frozenset[str]:
     return frozenset(match["what"].lower() for match in _SPOKEN_OF.finditer(words))
 
 
-def _named_by(said: Statement, tree: Tree, text: str) -> list[Statement]:
-    at = tree.at(said.start)
+def _named_by(statement: Statement, tree: Tree, text: str) -> list[Statement]:
+    at = tree.at(statement.start)
     parent = tree.units[at].parent if at >= 0 and tree.units[at].kind != "row" else -1
-    if parent < 0 or said.leads:
+    if parent < 0 or statement.leads:
         return []
-    before = [one for one in tree.children(parent) if one < at]
-    named = {place for found in find_references(said.own) for place in tree.find(found, at)}
-    if len(before) == 1 and spoken_of(said.own) & WHOLE:
+    before = [child for child in tree.children(parent) if child < at]
+    named = {
+        place for reference in find_references(statement.own) for place in tree.find(reference, at)
+    }
+    if len(before) == 1 and spoken_of(statement.own) & WHOLE:
         named.update(before)
     for place in before:
         unit, end = tree.units[place], tree.own_end(place)
-        own = unnumbered(text[unit.body : end])
-        if place in named and not tree.children(place) and len(own.split()) <= _LONGEST:
-            return [Statement(unit.body, end, (), unit.label, "", own)]
+        words = unnumbered(text[unit.body : end])
+        if place in named and not tree.children(place) and len(words.split()) <= _LONGEST:
+            return [Statement(unit.body, end, (), unit.label, "", words)]
     return []
 
 
-def _sentence_before(said: Statement, tree: Tree, text: str) -> Statement | None:
-    at = tree.at(said.start)
-    if at < 0 or said.leads or tree.units[at].kind == "row":
+def _sentence_before(statement: Statement, tree: Tree, text: str) -> Statement | None:
+    at = tree.at(statement.start)
+    if at < 0 or statement.leads or tree.units[at].kind == "row":
         return None
-    before = text[tree.units[at].body : said.start].rstrip()
+    before = text[tree.units[at].body : statement.start].rstrip()
     if before:
         return sentence_at(tree, text, at, tree.units[at].body + len(before) - 1)
     # what opens a provision points to nothing in the one before

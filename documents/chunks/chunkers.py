@@ -170,8 +170,8 @@ def between(text: str, starts: Iterable[int]) -> list[Span]:
 
 def _next_ink(text: str, offset: int) -> int:
     """Return the first character that is not blank, from ``offset`` on; else the end."""
-    found = UNBROKEN.search(text, offset)
-    return found.start() if found else len(text)
+    match = UNBROKEN.search(text, offset)
+    return match.start() if match else len(text)
 
 
 def _cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[Span]:
@@ -236,11 +236,11 @@ def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
 
 def _starts(tree: Tree, text: str) -> Iterator[int]:
     """Yield where chunks begin; what heads a unit belongs to its chunk."""
-    left = list(reversed(tree.children(-1)))
+    stack = list(reversed(tree.children(-1)))
     heading: int | None = None
     scrap: int | None = None
-    while left:
-        place = left.pop()
+    while stack:
+        place = stack.pop()
         unit, children = tree.units[place], tree.children(place)
         size = unit.end - unit.start
         limit = _WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
@@ -252,7 +252,7 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
                 yield begin
             else:
                 heading = begin
-            left += reversed(children)
+            stack += reversed(children)
         elif scrap is None or unit.kind not in _LOOSE or unit.end - scrap > _WHOLE_CHARS:
             scrap = begin if unit.kind in _LOOSE and size < _SCRAP_CHARS else None
             yield from _within(tree, place, begin, text) if size > limit else [begin]
@@ -273,9 +273,9 @@ def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:
 
 def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
     """Yield where a long unit may be cut: after points, and in long points after sentences."""
-    left = [top]
-    while left:
-        place = left.pop()
+    stack = [top]
+    while stack:
+        place = stack.pop()
         unit = tree.units[place]
         if place != top and unit.end - unit.start <= MAX_CHARS:
             yield unit.end
@@ -285,7 +285,7 @@ def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
             spans = sentence_spans(text[unit.start : own_end])
             # a lead-in is not cut from the first of its points
             yield from (unit.start + stop for _, stop in (spans[:-1] if leads else spans))
-        left += reversed(tree.children(place))
+        stack += reversed(tree.children(place))
 
 
 def chunk_by_sentences(

@@ -32,41 +32,43 @@ def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
         tree: The document's tree.
         text: Its text.
     """
-    found: dict[int, Statement] = {}
+    limiting: dict[int, Statement] = {}
     if (place := tree.at(start)) < 0:
         return []
     lineage = [place, *tree.above(place)]
     numbers = [unit.number for unit in map(tree.units.__getitem__, lineage) if unit.number]
     for at in _limiting(text):
-        if start <= at < end or len(found) == MOST or (other := tree.at(at)) < 0:
+        if start <= at < end or len(limiting) == MOST or (other := tree.at(at)) < 0:
             continue
-        unit, own = tree.units[other], text[tree.units[other].body : tree.own_end(other)]
+        unit, words = tree.units[other], text[tree.units[other].body : tree.own_end(other)]
         together = _provision(tree, other) in lineage
         silent = unit.kind in _SILENT or any(
-            tree.units[one].kind == "note" for one in tree.above(other)
+            tree.units[unit_above].kind == "note" for unit_above in tree.above(other)
         )
-        if silent or not (together or any(number in own for number in numbers)):
+        if silent or not (together or any(number in words for number in numbers)):
             continue
         limit = sentence_at(tree, text, other, at)
         if limit is None:
             continue
         if PROVISO.match(limit.own):  # it limits what it stands under, whatever it names
-            limits = any(tree.at(one.start) == place for one in carried_from(limit, tree, text))
+            limits = any(
+                tree.at(carried.start) == place for carried in carried_from(limit, tree, text)
+            )
         else:
             limits = _names(limit, other, lineage, tree, together)
         if limits:
-            found[limit.start] = limit
-    return [*found.values()]
+            limiting[limit.start] = limit
+    return [*limiting.values()]
 
 
-def notes_of(said: Sequence[Statement], tree: Tree, text: str) -> list[Statement]:
+def notes_of(cited: Sequence[Statement], tree: Tree, text: str) -> list[Statement]:
     """Return the first footnotes that hang on what is quoted; see ``limits_of``."""
-    spans = dict.fromkeys(span for one in said for span in one.notes)
-    found = []
+    spans = dict.fromkeys(span for statement in cited for span in statement.notes)
+    notes = []
     for start, end in islice(spans, MOST):
         label = tree.units[place].label if (place := tree.at(start)) >= 0 else ""
-        found.append(Statement(start, end, (), label, "", unnumbered(text[start:end])))
-    return found
+        notes.append(Statement(start, end, (), label, "", unnumbered(text[start:end])))
+    return notes
 
 
 @lru_cache(maxsize=32)
@@ -115,10 +117,10 @@ def _follows(at: int, place: int, tree: Tree) -> bool:
 def _provision(tree: Tree, place: int) -> int:
     """Return the provision, or the point of an annex, that a unit is or lies in; else itself."""
     inner = place
-    for one in (place, *tree.above(place)):
-        if tree.units[one].kind == "provision":
-            return one
-        if tree.units[one].kind == "annex":
+    for candidate in (place, *tree.above(place)):
+        if tree.units[candidate].kind == "provision":
+            return candidate
+        if tree.units[candidate].kind == "annex":
             return inner
-        inner = one
+        inner = candidate
     return place

@@ -25,9 +25,11 @@ class LongTable(NamedTuple):
     end: int
     head: str
 
-    def holds(self, found: Sequence[Statement]) -> bool:
+    def holds(self, statements: Sequence[Statement]) -> bool:
         """Return whether statements are rows of the table, all of them."""
-        return bool(found) and all(self.start <= one.start < self.end for one in found)
+        return bool(statements) and all(
+            self.start <= statement.start < self.end for statement in statements
+        )
 
 
 def long_tables_of(document: Document) -> list[LongTable]:
@@ -35,9 +37,9 @@ def long_tables_of(document: Document) -> list[LongTable]:
     return list(_long_tables(document.tree, document.text))
 
 
-def head_of(found: Sequence[Statement], tables: Sequence[LongTable]) -> str:
+def head_of(statements: Sequence[Statement], tables: Sequence[LongTable]) -> str:
     """Return the head of the long table whose rows a chunk's statements are; "" if none."""
-    return next((table.head for table in tables if table.holds(found)), "")
+    return next((table.head for table in tables if table.holds(statements)), "")
 
 
 def _long_tables(tree: Tree, text: str) -> Iterator[LongTable]:

@@ -77,9 +77,9 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
     """
-    for one in _statements(tree, text):
-        notes = tree.notes_of(one.start, one.end) if tree.notes else ()
-        yield replace(one, notes=notes) if notes else one
+    for statement in _statements(tree, text):
+        notes = tree.notes_of(statement.start, statement.end) if tree.notes else ()
+        yield replace(statement, notes=notes) if notes else statement
 
 
 def _statements(tree: Tree, text: str) -> Iterator[Statement]:
@@ -88,13 +88,13 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
     named: dict[int, Span] = {}
-    seen = abbreviations_of(text)
+    abbreviations = abbreviations_of(text)
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
             columns[unit.parent] = cells(text[unit.start : unit.end])
             named[unit.parent] = unit.start, unit.end
-        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text, seen)
+        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text, abbreviations)
         within = above if unit.kind in ITEMS and place in items.get(unit.parent, ()) else ()
         if sentences and tree.leads(place, text):
             lead = sentences.pop()
@@ -108,12 +108,12 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
             spans = leads[-1][:-1]
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
             points = len(items[place])
-            said = unnumbered(text[unit.body : lead[1]])
+            words = unnumbered(text[unit.body : lead[1]])
             heading = "" if spans else _heading(tree, place)
-            own = f"{heading} {said}" if heading else said
+            own = f"{heading} {words}" if heading else words
             yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
         alone = len(sentences) == 1 and not tree.children(place)
-        written = [text[slice(*one)] for one in sentences]
+        written = [text[slice(*sentence)] for sentence in sentences]
         labelled = bool(written) and _is_label(written[0], unit.kind, alone)
         labelled = labelled and not (len(written) > 1 and all(map(_is_curt, written[:2])))
         for number, (start, end) in enumerate(sentences):
@@ -133,8 +133,8 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
 
 def _heading(tree: Tree, place: int) -> str:
     """Return the nearest heading of a unit's own or above it, as a sentence; "" if none."""
-    found = (tree.units[p].heading for p in (place, *tree.above(place)))
-    nearest = next(filter(None, found), "")
+    headings = (tree.units[p].heading for p in (place, *tree.above(place)))
+    nearest = next(filter(None, headings), "")
     return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
 
 
@@ -149,11 +149,11 @@ def statements_in_text(text: str) -> list[Statement]:
 
     A text that is a heading alone is one statement.
     """
-    found = list(statements(parse(text), text))
-    if not found and (said := unnumbered(text)):
+    parsed = list(statements(parse(text), text))
+    if not parsed and (words := unnumbered(text)):
         start = len(text) - len(text.lstrip())
-        found = [Statement(start, len(text.rstrip()), (), "", "", said)]
-    return found
+        parsed = [Statement(start, len(text.rstrip()), (), "", "", words)]
+    return parsed
 
 
 def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
@@ -196,22 +196,22 @@ def unnumbered(text: str) -> str:
     return flat[at:].lstrip()
 
 
-def _own_sentences(tree: Tree, place: int, text: str, seen: Abbreviations) -> list[Span]:
+def _own_sentences(tree: Tree, place: int, text: str, abbreviations: Abbreviations) -> list[Span]:
     """Return the sentences of a unit's own words; a row is one."""
     unit, end = tree.units[place], tree.own_end(place)
-    own = text[unit.body : end]
-    if not own.strip():
+    words = text[unit.body : end]
+    if not words.strip():
         return []
     if unit.kind == "row":
-        begin = unit.body + len(own) - len(own.lstrip())
-        return [(begin, unit.body + len(own.rstrip()))]
+        begin = unit.body + len(words) - len(words.lstrip())
+        return [(begin, unit.body + len(words.rstrip()))]
     # the line ends within a unit are those of wrapping
-    spans = sentence_spans(own.replace("\n", " "), seen)
+    spans = sentence_spans(words.replace("\n", " "), abbreviations)
     open_ended = bool(tree.children(place))
-    return [(unit.body + a, unit.body + b) for a, b in _headed(own, spans, open_ended)]
+    return [(unit.body + a, unit.body + b) for a, b in _headed(words, spans, open_ended)]
 
 
-def _headed(own: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
+def _headed(words: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
     """Yield sentences, with those that name a topic within a paragraph put before what they head.
 
     Where a text has lost the ends of its lines, "5.9 Governing Law." stands amid sentences. One at
@@ -219,7 +219,7 @@ def _headed(own: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
     """
     begin = -1
     for number, (start, end) in enumerate(spans):
-        if number and (number + 1 < len(spans) or goes_on) and _is_topic(own[start:end]):
+        if number and (number + 1 < len(spans) or goes_on) and _is_topic(words[start:end]):
             begin = start if begin < 0 else begin
             continue
         yield (start if begin < 0 else begin), end
@@ -231,14 +231,14 @@ def _is_topic(words: str) -> bool:
     return words.rstrip().endswith(".") and _is_titled(unnumbered(words))
 
 
-def _is_titled(said: str) -> bool:
+def _is_titled(phrase: str) -> bool:
     """Return whether a few words are written as a title is and state nothing."""
-    found = re.findall(r"[^\W\d_]+", said)
-    if not 0 < len(found) <= _LABEL_WORDS:
+    words = re.findall(r"[^\W\d_]+", phrase)
+    if not 0 < len(words) <= _LABEL_WORDS:
         return False
-    headed = all(word[0].isupper() for word in found if len(word) > _SMALL_WORD)
-    ends = found[0][0].isupper() and found[-1][0].isupper()
-    return headed and ends and not _VERB.search(said)
+    headed = all(word[0].isupper() for word in words if len(word) > _SMALL_WORD)
+    ends = words[0][0].isupper() and words[-1][0].isupper()
+    return headed and ends and not _VERB.search(phrase)
 
 
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
@@ -248,48 +248,51 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     """
     if kind == "row" or (alone and (kind in ITEMS or kind == "provision")):
         return False
-    said = unnumbered(words)
-    count = len(re.findall(r"[^\W\d_]+", said))
-    if said.endswith("?"):
+    phrase = unnumbered(words)
+    count = len(re.findall(r"[^\W\d_]+", phrase))
+    if phrase.endswith("?"):
         return False  # what follows answers it
-    if _asks(said) and count <= _LABEL_WORDS:
+    if _asks(phrase) and count <= _LABEL_WORDS:
         return True
-    whole = alone and said.endswith(".") and said.count(" ") > 1
-    if whole or (kind in ITEMS and said[:1].islower()):
+    complete = alone and phrase.endswith(".") and phrase.count(" ") > 1
+    if complete or (kind in ITEMS and phrase[:1].islower()):
         return False  # it goes on with the words that lead into it
-    if count < 2 or count > _LABEL_WORDS or re.search(r"\d", said):
+    if count < 2 or count > _LABEL_WORDS or re.search(r"\d", phrase):
         return count < 2
-    states = _VERB.search(said) or _has_object(said) or _has_subject(said)
-    return _is_titled(said) or not states
+    states = _VERB.search(phrase) or _has_object(phrase) or _has_subject(phrase)
+    return _is_titled(phrase) or not states
 
 
-def _asks(said: str) -> bool:
+def _asks(phrase: str) -> bool:
     """Return whether a heading asks without a mark: "What is not a boat."."""
-    return said.startswith(_ASKING) and not any(sign in said for sign in ",;:?")
+    return phrase.startswith(_ASKING) and not any(sign in phrase for sign in ",;:?")
 
 
 def _is_curt(words: str) -> bool:
     """Return whether words that are no title say something without a verb: "No dogs."."""
-    said = unnumbered(words)
-    titled = _is_titled(said) or _asks(said)
+    phrase = unnumbered(words)
+    titled = _is_titled(phrase) or _asks(phrase)
     return (
-        " " in said and said.endswith(".") and not titled and _is_label(words, "text", alone=False)
+        " " in phrase
+        and phrase.endswith(".")
+        and not titled
+        and _is_label(words, "text", alone=False)
     )
 
 
-def _has_subject(said: str) -> bool:
+def _has_subject(phrase: str) -> bool:
     """Return whether words begin as a sentence: "The Board pays for"; not "The duties of"."""
-    found = [word.lower() for word in re.findall(r"[^\W\d_]+", said)]
-    return len(found) >= _SENTENCE_WORDS and found[0] in _DETERMINERS and found[2] not in _LINKS
+    words = [word.lower() for word in re.findall(r"[^\W\d_]+", phrase)]
+    return len(words) >= _SENTENCE_WORDS and words[0] in _DETERMINERS and words[2] not in _LINKS
 
 
-def _has_object(said: str) -> bool:
+def _has_object(phrase: str) -> bool:
     """Return whether a verb shows by what stands behind it: "keeps the minutes"; not "of the".
 
     No small word leads to it.
     """
-    found = re.findall(r"[^\W\d_]+", said) if not said.endswith(":") else []
-    return any(b in _DETERMINERS and a.lower() not in _LINKS for a, b in pairwise(found))
+    words = re.findall(r"[^\W\d_]+", phrase) if not phrase.endswith(":") else []
+    return any(b in _DETERMINERS and a.lower() not in _LINKS for a, b in pairwise(words))
 
 
 def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
@@ -298,19 +301,19 @@ def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[li
     A list is in the chunk in which it begins. The chunks are in ascending order of their starts
     and of their ends.
     """
-    found = list(statements(document.tree, document.text))
-    reach = list(accumulate((statement.end for statement in found), max))
-    held: list[list[Statement]] = []
+    ordered = list(statements(document.tree, document.text))
+    reach = list(accumulate((statement.end for statement in ordered), max))
+    by_chunk: list[list[Statement]] = []
     for chunk in chunks:
         inside: list[Statement] = []
-        for place in range(bisect_left(reach, chunk["start"] + 1), len(found)):
-            if found[place].start >= chunk["end"]:
+        for place in range(bisect_left(reach, chunk["start"] + 1), len(ordered)):
+            if ordered[place].start >= chunk["end"]:
                 break
-            begun = found[place].start >= chunk["start"]
-            if found[place].end > chunk["start"] and (begun or not found[place].points):
-                inside.append(_cut(found[place], chunk))
-        held.append(inside)
-    return held
+            begun = ordered[place].start >= chunk["start"]
+            if ordered[place].end > chunk["start"] and (begun or not ordered[place].points):
+                inside.append(_cut(ordered[place], chunk))
+        by_chunk.append(inside)
+    return by_chunk
 
 
 def _cut(statement: Statement, chunk: Chunk) -> Statement:
@@ -323,9 +326,9 @@ def _cut(statement: Statement, chunk: Chunk) -> Statement:
     return replace(statement, start=start, end=start + len(text.strip()), own=unnumbered(text))
 
 
-def statements_text(found: Sequence[Statement]) -> str:
+def statements_text(ordered: Sequence[Statement]) -> str:
     """Return statements as JSON."""
-    return json.dumps([*map(_values, found)], ensure_ascii=False, separators=(",", ":"))
+    return json.dumps([*map(_values, ordered)], ensure_ascii=False, separators=(",", ":"))
 
 
 def statements_in(text: str) -> list[Statement]:
@@ -336,5 +339,5 @@ def statements_in(text: str) -> list[Statement]:
     ]
 
 
-def _spans(held: Sequence[Sequence[int]]) -> tuple[Span, ...]:
-    return tuple((start, end) for start, end in held)
+def _spans(rows: Sequence[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in rows)

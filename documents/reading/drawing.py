@@ -42,10 +42,10 @@ def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
     It gives one frame, ``sizes`` of the pages as they show, in points, or ``picture`` in base64,
     or ``failed`` with a reason; then ``end``, as the worker that parses.
     """
-    held = _Held()
+    opened = _Held()
 
     def answer(asked: Frame, limits: Limits) -> Iterator[Frame]:
-        paper = held.opened(asked, limits)
+        paper = opened.opened(asked, limits)
         if asked["width"]:
             drawn = paper.drawn(asked["pages"][0], asked["width"])
             yield {"picture": base64.b64encode(drawn).decode()}

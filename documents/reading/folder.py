@@ -50,15 +50,16 @@ def load_documents(
     skipped += unreadable + bad_rows
     documents: list[Document] = []
     with closing(read_files(files, sidecars, limits=limits)) as loaded:
-        for one in loaded:
-            documents += one.documents
-            skipped += one.skipped
+        for part in loaded:
+            documents += part.documents
+            skipped += part.skipped
     if not documents:
         reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
         hint = "Check the files' permissions and that they are what their suffixes say."
         raise CorpusError(f"No document in {folder} could be read ({reasons}).", hint)
-    ended, unknown = end_superseded({one.name: one.metadata for one in documents})
-    return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
+    ended, unknown = end_superseded({document.name: document.metadata for document in documents})
+    dated = [replace(document, metadata=ended[document.name]) for document in documents]
+    return dated, skipped + unknown
 
 
 def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
@@ -93,8 +94,8 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
         kinds = ", ".join(suffixes())
-        what = f"The corpus {folder} holds no file that can be read ({kinds})."
-        raise CorpusError(f"{what}{reasons}", hint)
+        message = f"The corpus {folder} holds no file that can be read ({kinds})."
+        raise CorpusError(f"{message}{reasons}", hint)
     return files, skipped
 
 

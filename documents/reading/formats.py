@@ -154,12 +154,12 @@ def read_member(data: bytes, name: str, inside: str, limits: Limits) -> bytes:
     Raises:
         CorpusError: There is none, or it or what it lies in cannot be opened.
     """
-    held: Container = reader(_suffix(name)).opened(data, limits)
-    if inside in held.members:
-        return held.read(held.members.index(inside))
-    for number, member in enumerate(held.members):
+    container: Container = reader(_suffix(name)).opened(data, limits)
+    if inside in container.members:
+        return container.read(container.members.index(inside))
+    for number, member in enumerate(container.members):
         if inside.startswith(f"{member}/") and _holds(_suffix(member)):
-            return read_member(held.read(number), member, inside[len(member) + 1 :], limits)
+            return read_member(container.read(number), member, inside[len(member) + 1 :], limits)
     raise CorpusError(f"It holds no {inside}.", "Index it anew.")
 
 
@@ -238,19 +238,19 @@ def _read(
     if hasattr(module, "read"):
         yield from module.read(data, part.name, limits)
         return
-    held: Container = module.opened(data, limits)
+    container: Container = module.opened(data, limits)
     sidecars = Sidecars()
     troubles: list[SkippedSource] = []
-    if isinstance(held, Archive):
-        sidecars, troubles = _sidecars(held, part.name)
+    if isinstance(container, Archive):
+        sidecars, troubles = _sidecars(container, part.name)
     if not start:
         yield from troubles
-    for found in _read_members(held, part, limits, start, (*above, suffix)):
-        yield sidecars.applied(found) if isinstance(found, Document) else found
+    for item in _read_members(container, part, limits, start, (*above, suffix)):
+        yield sidecars.applied(item) if isinstance(item, Document) else item
 
 
 def _read_members(
-    held: Container, part: Part, limits: Limits, start: tuple[int, ...], above: tuple[str, ...]
+    container: Container, part: Part, limits: Limits, start: tuple[int, ...], above: tuple[str, ...]
 ) -> Iterator[Document | SkippedSource | Part | PageRead]:
     """Read what a container says and every member, from one on.
 
@@ -259,17 +259,17 @@ def _read_members(
     if not start:
         yield Part(part.name, (*part.place, -1))
         try:
-            yield from held.own(part.name)
+            yield from container.own(part.name)
         except CorpusError as error:
             yield SkippedSource(part.name, error.what)
-    seen: set[str] = set()
+    names: set[str] = set()
     first, *rest = start or (0,)
-    for number, member in enumerate(held.members):
-        if isinstance(held, Archive) and (not is_source(member) or _is_hidden(member)):
+    for number, member in enumerate(container.members):
+        if isinstance(container, Archive) and (not is_source(member) or _is_hidden(member)):
             continue
         within = Part(f"{part.name}/{member}", (*part.place, number))
-        doubled = member in seen
-        seen.add(member)
+        doubled = member in names
+        names.add(member)
         if number < first:
             continue
         inner = tuple(rest) if number == first else ()
@@ -279,7 +279,7 @@ def _read_members(
             if doubled:
                 raise CorpusError("The archive holds it twice.", "Keep one of them.")
             _check_depth(_suffix(member), above)
-            yield from _read(held.read(number), within, limits, inner, above)
+            yield from _read(container.read(number), within, limits, inner, above)
         except CorpusError as error:
             yield SkippedSource(within.name, error.what)
 
@@ -308,13 +308,13 @@ def _sidecars(archive: Archive, name: str) -> tuple[Sidecars, list[SkippedSource
     sidecars = Sidecars()
     troubles: list[SkippedSource] = []
     names = {normal(f"{name}/{member}") for member in archive.members}
-    found = [n for n, m in enumerate(archive.members) if is_sidecar(PurePosixPath(m).name)]
-    for number in sorted(found, key=lambda number: archive.members[number].count("/")):
-        own = f"{name}/{archive.members[number]}"
+    places = [n for n, m in enumerate(archive.members) if is_sidecar(PurePosixPath(m).name)]
+    for number in sorted(places, key=lambda number: archive.members[number].count("/")):
+        path = f"{name}/{archive.members[number]}"
         try:
-            troubles += sidecars.add(archive.read(number), own, names.__contains__)
+            troubles += sidecars.add(archive.read(number), path, names.__contains__)
         except CorpusError as error:
-            troubles.append(sidecars.bar(own, error.what))
+            troubles.append(sidecars.bar(path, error.what))
     return sidecars, troubles
 
 
@@ -325,21 +325,21 @@ def _check_kind(data: bytes, suffix: str) -> None:
     known = FORMATS.get(suffix)
     if known is None and is_known(suffix):
         return  # its reader knows what such a file is
-    expected, found = known.kind if known else "text", _content_kind(data)
-    if found == expected or (expected == "HTML" and found == "text"):
+    expected, actual = known.kind if known else "text", _content_kind(data)
+    if actual == expected or (expected == "HTML" and actual == "text"):
         return
     if expected == "a PDF" and b"%PDF-" in data[:_HEAD]:
         return  # PDF readers allow junk before the header
-    if found == _DAMAGED_ZIP and expected in _ZIPPED:
+    if actual == _DAMAGED_ZIP and expected in _ZIPPED:
         return  # its reader says what is wrong
-    if expected == "an XML document" and found in ("HTML", "text") and _is_xml(data):
+    if expected == "an XML document" and actual in ("HTML", "text") and _is_xml(data):
         return
-    if found == "text" and b"\x00" in data[:_HEAD]:
+    if actual == "text" and b"\x00" in data[:_HEAD]:
         if expected == "text":
             return  # UTF-16, or for the decoder to refuse
-        found = "of a kind that is not known"
+        actual = "of a kind that is not known"
     raise CorpusError(
-        f"By its content it is {found}, though its name ends in {suffix}.",
+        f"By its content it is {actual}, though its name ends in {suffix}.",
         "Give it the suffix of what it is, or remove it.",
     )
 
@@ -365,15 +365,15 @@ def _content_kind(data: bytes) -> str:
 def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found = next(
+            detected = next(
                 (kind for part, kind in _ZIP_KINDS.items() if part in archive.NameToInfo), ""
             )
             typed = archive.NameToInfo.get("mimetype")
-            if not found and typed is not None and typed.file_size < _HEAD:
-                found = _MIME_KINDS.get(archive.read(typed).strip(), "")
+            if not detected and typed is not None and typed.file_size < _HEAD:
+                detected = _MIME_KINDS.get(archive.read(typed).strip(), "")
     except DAMAGED:
         return _DAMAGED_ZIP
-    return found or "a zip archive"
+    return detected or "a zip archive"
 
 
 def _ole_kind(data: bytes) -> str:

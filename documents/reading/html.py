@@ -70,8 +70,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text, headings, title, notes = _shown(soup)
     if not text.strip():
         raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
-    own = _headed(text, headings) or own_title(text)
-    title = chosen_title(title, own, text, PurePosixPath(name).stem)
+    page_title = _headed(text, headings) or own_title(text)
+    title = chosen_title(title, page_title, text, PurePosixPath(name).stem)
     metadata = Metadata(identifier=identifier_of(_identifiers(soup)))
     yield Document(name, title, text, metadata, headings=headings, notes=notes)
 
@@ -141,12 +141,12 @@ def _read(soup: Any, lines: LineWriter, notes: dict[int, tuple[str, str]]) -> No
     """
     from bs4.element import NavigableString, PreformattedString
 
-    left: list[tuple[Any, bool]] = [(soup, False)]
+    stack: list[tuple[Any, bool]] = [(soup, False)]
     layouts: list[bool] = []  # of each open table, whether it only sets numbers
     counts: dict[int, int] = {}
     pre = 0
-    while left:
-        node, closing = left.pop()
+    while stack:
+        node, closing = stack.pop()
         if isinstance(node, NavigableString):
             if not isinstance(node, PreformattedString):  # comments and declarations
                 lines.add(str(node), as_is=pre > 0)
@@ -169,8 +169,8 @@ def _read(soup: Any, lines: LineWriter, notes: dict[int, tuple[str, str]]) -> No
         _open(node, tag, lines)
         if node.name == "li" and (mark := _item_mark(node, counts)):
             lines.mark(mark)
-        left.append((node, True))
-        left.extend((child, False) for child in reversed(children))
+        stack.append((node, True))
+        stack.extend((child, False) for child in reversed(children))
 
 
 def _open(node: Any, tag: str, lines: LineWriter) -> None:
@@ -211,25 +211,25 @@ def _inside(node: Any) -> Iterator[Any]:
 
     Tags lie in each other to any depth, and each is asked for its own: none is read to its end.
     """
-    left = [node]
+    stack = [node]
     for _ in range(_MOST_INNER):
-        if not left:
+        if not stack:
             return
-        yield (inner := left.pop())
-        left.extend(reversed(getattr(inner, "contents", [])[:_MOST_INNER]))
+        yield (inner := stack.pop())
+        stack.extend(reversed(getattr(inner, "contents", [])[:_MOST_INNER]))
 
 
 def _beginning(node: Any, chars: int) -> str:
     """Return the first characters of a tag's text, and perhaps more."""
     from bs4.element import NavigableString, PreformattedString
 
-    found = ""
+    words = ""
     for inner in _inside(node):
         if isinstance(inner, NavigableString) and not isinstance(inner, PreformattedString):
-            found = (found + inner).lstrip()
-            if len(found) > chars:
+            words = (words + inner).lstrip()
+            if len(words) > chars:
                 break
-    return found.rstrip()
+    return words.rstrip()
 
 
 def _item_mark(item: Any, counts: dict[int, int]) -> str:
@@ -260,7 +260,7 @@ def _is_numbered(text: str) -> bool:
 
 def _is_mark(text: str) -> bool:
     """Return whether a text is the number or the sign of a list item, and nothing else."""
-    return text in _SIGNS or any(one.end > len(text) for one in list_markers(f"{text} "))
+    return text in _SIGNS or any(marker.end > len(text) for marker in list_markers(f"{text} "))
 
 
 def _filled_cells(row: Any) -> list[tuple[Any, str]]:
@@ -278,11 +278,11 @@ def _is_layout(table: Any) -> bool:
     """
     if table.get("role") in ("presentation", "none"):
         return True
-    found = table.find_all("tr", limit=_MOST_ROWS)
-    own = [row for row in found if row.find_parent("table") is table]
-    rows = [[text for _, text in _filled_cells(row)] for row in own]
+    all_rows = table.find_all("tr", limit=_MOST_ROWS)
+    own_rows = [row for row in all_rows if row.find_parent("table") is table]
+    rows = [[text for _, text in _filled_cells(row)] for row in own_rows]
     named = table.find(("thead", "caption"), recursive=False) is not None
-    if not named and not any(row.find("th", recursive=False) for row in own):
+    if not named and not any(row.find("th", recursive=False) for row in own_rows):
         column = len(rows) < _MOST_ROWS and all(len(row) <= 1 for row in rows)
         if column or table.find(("table", *_HEADINGS)):
             return True

@@ -55,16 +55,16 @@ def breaks(text: str) -> list[tuple[int, int]]:
 
     The text knows the whole word, or neither part of it as a word of its own: "Janu-" and "ary".
     """
-    found = [one for one in _BROKEN.finditer(text) if one["right"][0].islower()]
-    if not found:
+    matches = [match for match in _BROKEN.finditer(text) if match["right"][0].islower()]
+    if not matches:
         return []
     known = Counter(word.lower() for word in _WORD.findall(text))
-    known.subtract(part.lower() for one in found for part in (one["left"], one["right"]))
-    return [one.span("break") for one in found if _is_broken(one, known)]
+    known.subtract(part.lower() for match in matches for part in (match["left"], match["right"]))
+    return [match.span("break") for match in matches if _is_broken(match, known)]
 
 
-def _is_broken(one: re.Match[str], known: Counter[str]) -> bool:
-    left, right = one["left"].lower(), one["right"].lower()
+def _is_broken(match: re.Match[str], known: Counter[str]) -> bool:
+    left, right = match["left"].lower(), match["right"].lower()
     if known[f"{left}{right}"] > 0:
         return True
     return not any(known[word] > 0 for word in (left, right, f"{left}-{right}"))

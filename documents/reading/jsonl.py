@@ -26,7 +26,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     """Read a document from each line; what cannot be read is reported with its line and field."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = decode(data).encode()
-    seen: dict[str, int] = {}
+    copies: dict[str, int] = {}
     blank: list[int] = []
     bad = 0
     lines = enumerate(map(bytes.strip, io.BytesIO(data.removeprefix(codecs.BOM_UTF8))), 1)
@@ -34,9 +34,9 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         try:
             row = _row(line)
             key = _key(row, number)
-            if key in seen:
-                raise CorpusError(f"id {key!r} is that of line {seen[key]}.", "Number them anew.")
-            seen[key] = number
+            if key in copies:
+                raise CorpusError(f"id {key!r} is that of line {copies[key]}.", "Number them anew.")
+            copies[key] = number
             if isinstance(row.get("text"), str) and not row["text"].strip():
                 blank.append(number)
             else:
@@ -50,17 +50,17 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     if blank:
         shown = ", ".join(map(str, blank[:5]))
         rest = f" and {len(blank) - 5} more" if len(blank) > 5 else ""
-        many = f"{len(blank)} lines hold no text: {shown}{rest}."
-        yield SkippedSource(name, many if len(blank) > 1 else f"Line {shown} holds no text.")
-    if not seen and not bad:
+        message = f"{len(blank)} lines hold no text: {shown}{rest}."
+        yield SkippedSource(name, message if len(blank) > 1 else f"Line {shown} holds no text.")
+    if not copies and not bad:
         raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    row = dict(pairs)
+    if len(row) < len(pairs):
         raise CorpusError("A field stands in it twice.", "Keep one of them.")
-    return found
+    return row
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
@@ -86,8 +86,8 @@ def _key(row: dict[str, Any], number: int) -> str:
             continue
         key = str(value).strip()
         if not isinstance(value, (str, int)) or not key or len(key) > _LONGEST_NAME:
-            what = f"{field} is {str(value)[:50]!r}, which is no short text."
-            raise CorpusError(what, "Give a short text or number.")
+            message = f"{field} is {str(value)[:50]!r}, which is no short text."
+            raise CorpusError(message, "Give a short text or number.")
         if NO_TEXT.search(key):
             raise CorpusError(f"{field} is {key!r}, which is no text.", "Give a short text.")
         return key

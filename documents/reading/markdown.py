@@ -75,7 +75,7 @@ def rendered(text: str, known: Sequence[tuple[int, int]] = ()) -> Rendered:
     environment: dict[str, Any] = {}
     for token in _parser().parse(text, environment):
         page.add(token)
-    page.keep_rest(one["map"] for one in environment.get("references", {}).values())
+    page.keep_rest(definition["map"] for definition in environment.get("references", {}).values())
     return page.finished()
 
 
@@ -91,14 +91,14 @@ def _parser() -> Any:
 
 def _pass_footnote(state: Any, silent: bool) -> bool:
     """Note the mark of a footnote, which is shown as a small number beside the text."""
-    found = _FOOTNOTE.match(state.src, state.pos)
-    if found is not None:
-        state.pos = found.end()
+    match = _FOOTNOTE.match(state.src, state.pos)
+    if match is not None:
+        state.pos = match.end()
         if not silent:
             state.push(
                 "text", "", 0
-            ).content = f"{_SAYS if found['text'] else _HANGS}{found['name']}{_ENDS}"
-    return found is not None
+            ).content = f"{_SAYS if match['text'] else _HANGS}{match['name']}{_ENDS}"
+    return match is not None
 
 
 def _is_levelled(text: str) -> bool:
@@ -207,12 +207,12 @@ class _Page:
         as_written = len(shown) == len(written)
         if not as_written:  # which line is which cannot be told: all begin where the first does
             self._shown.update((line, []) for line in range(begin, min(begin + len(shown), end)))
-        found: dict[int, list[_Shown]] = defaultdict(list)
+        by_line: dict[int, list[_Shown]] = defaultdict(list)
         for number, text in enumerate(shown):
             line = begin + number if as_written else begin
             front = self._front(line, written[number]) if number < len(written) else ""
-            found[line].append(_Shown(front + text, level or self._levels.get(line, 0)))
-        self._shown.update(found)
+            by_line[line].append(_Shown(front + text, level or self._levels.get(line, 0)))
+        self._shown.update(by_line)
 
     def _front(self, number: int, written: str) -> str:
         """Return what is shown in front of the text of a line: its indent, its number."""
@@ -263,12 +263,12 @@ class _Notes:
         """Return a line that begins at an offset without the marks in it, which are noted."""
         shown, done = "", 0
         self._open = self._open if line.strip() else ""
-        for found in _PLACED.finditer(line):
-            shown, done = shown + line[done : found.start()], found.end()
-            if found["sign"] == _HANGS:
-                self._marks.append((found["name"], at + len(shown)))
+        for match in _PLACED.finditer(line):
+            shown, done = shown + line[done : match.start()], match.end()
+            if match["sign"] == _HANGS:
+                self._marks.append((match["name"], at + len(shown)))
             elif not shown.strip():
-                self._open = found["name"]
+                self._open = match["name"]
                 self._texts.setdefault(self._open, (at + len(shown), at))
         shown += line[done:]
         if self._open:

@@ -32,15 +32,15 @@ def _field_name(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def read_fields(given: Mapping[str, Any]) -> Metadata:
-    """Return the metadata in ``given``; fields that are none of it are ignored.
+def read_fields(values: Mapping[str, Any]) -> Metadata:
+    """Return the metadata in ``values``; fields that are none of it are ignored.
 
     Raises:
         CorpusError: A field cannot be read, or access tags are given in a way that leaves open
             who may see the document.
     """
     record: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in values.items():
         field = _field_name(name)
         if field in _MEANT_AS_TAGS:
             raise CorpusError(f"{name} is no field.", "Name the access tags `tags`.")
@@ -97,11 +97,11 @@ class Sidecars:
         """
         folder = name[: -len(SIDECAR)]
         troubles: list[SkippedSource] = []
-        given: set[str] = set()
+        named: set[str] = set()
         try:
             for line, columns, values in _table(data):
                 try:
-                    self._row(columns, values, folder, given, exists)
+                    self._row(columns, values, folder, named, exists)
                 except CorpusError as error:
                     troubles.append(SkippedSource(name, f"Line {line}: {error.what}"))
         except CorpusError as error:
@@ -121,18 +121,18 @@ class Sidecars:
         columns: list[str],
         values: list[str],
         folder: str,
-        given: set[str],
+        named: set[str],
         exists: Callable[[str], bool],
     ) -> None:
         cells = {column: value for column, value in zip(columns, values, strict=False) if column}
         target = normal(folder + _file(cells.pop("file", "")))
         try:
             if len(values) != len(columns):
-                what = f"It has {len(values)} cells under {len(columns)} columns."
-                raise CorpusError(what, "Correct it.")
-            if target in given:
+                message = f"It has {len(values)} cells under {len(columns)} columns."
+                raise CorpusError(message, "Correct it.")
+            if target in named:
                 raise CorpusError(f"file {target!r} has two rows.", "Keep one of them.")
-            given.add(target)
+            named.add(target)
             record = read_fields(cells).as_record()
         except CorpusError as error:
             why = error.what.rstrip(".")
@@ -148,11 +148,11 @@ class Sidecars:
         """Return a document with its rows' metadata, or why it must not be shown."""
         if (why := self.bars(document.name)) is not None:
             return SkippedSource(document.name, why)
-        said = [self.rows[n] for n in lying_in(normal(document.name)) if n in self.rows]
-        if not said:
+        rows = [self.rows[n] for n in lying_in(normal(document.name)) if n in self.rows]
+        if not rows:
             return document
         record = document.metadata.as_record()
-        for row in said:
+        for row in rows:
             record |= row
         try:
             metadata = Metadata.from_record(record)
@@ -167,13 +167,15 @@ class Sidecars:
 
     def marks(self, names: Iterable[str]) -> dict[str, str]:
         """Return for each file a mark that changes with its documents' metadata."""
-        said: dict[str, list[Any]] = {name: [] for name in names}
-        by_normal = {normal(name): name for name in said}
+        applying: dict[str, list[Any]] = {name: [] for name in names}
+        by_normal = {normal(name): name for name in applying}
         for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
             for name in lying_in(target):
                 if name in by_normal:
-                    said[by_normal[name]].append((target, entry))
-        marks = {name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in said.items()}
+                    applying[by_normal[name]].append((target, entry))
+        marks = {
+            name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in applying.items()
+        }
         return {name: hashlib.sha256(mark.encode()).hexdigest() for name, mark in marks.items()}
 
 
@@ -212,8 +214,8 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
             if any(value.strip() for value in values):
                 yield reader.line_num, columns, values
     except csv.Error as error:
-        what = f"Line {reader.line_num}: it is no CSV ({error})."
-        raise CorpusError(what, "Save it as CSV.") from error
+        message = f"Line {reader.line_num}: it is no CSV ({error})."
+        raise CorpusError(message, "Save it as CSV.") from error
 
 
 def _file(value: str) -> str:

@@ -33,29 +33,29 @@ def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Ite
     """
     source = _UNSEEN.sub(lambda unseen: " " * len(unseen[0]), source)
     ends = [start - 1 for start, _ in lines[1:]] + [len(shown)]
-    held = [
+    words = [
         (*line, end) for line, end in zip(lines, ends, strict=True) if shown[line[0] : end].strip()
     ]
-    groups = [(at, [*group]) for at, group in groupby(held, key=lambda line: line[1])]
+    groups = [(at, [*group]) for at, group in groupby(words, key=lambda line: line[1])]
     limits = [at for at, _ in groups[1:]] + [len(source)]
     run = FileRun(0, 0, 0)
     for (at, group), limit in zip(groups, limits, strict=True):
         cursor = at
         for word in WORD_OR_SIGN.finditer(shown, group[0][0], group[-1][2]):
             end = cursor + _FARTHEST + len(word[0])
-            found = source.find(word[0], cursor, min(limit, end))
-            if found < 0:
+            offset = source.find(word[0], cursor, min(limit, end))
+            if offset < 0:
                 continue
-            cursor = found + len(word[0])
+            cursor = offset + len(word[0])
             between = shown[run.start + run.length : word.start()]
-            breaks = source.count("\n", run.at + run.length, found) != between.count("\n")
-            moved = breaks or found - run.at != word.start() - run.start
+            breaks = source.count("\n", run.at + run.length, offset) != between.count("\n")
+            moved = breaks or offset - run.at != word.start() - run.start
             if run.length and not moved and not any(map(str.isalpha, between)):
                 run = FileRun(run.start, run.at, word.end() - run.start)
                 continue
             if run.length:
                 yield run
-            run = FileRun(word.start(), found, len(word[0]))
+            run = FileRun(word.start(), offset, len(word[0]))
     if run.length:
         yield run
 
@@ -76,7 +76,7 @@ def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileR
             continue
         for number in range(length):
             _add(moved, FileRun(start + number, places[at + offset + number], 1))
-    ends = [found.end() for found in _LINE_END.finditer(written)]
+    ends = [match.end() for match in _LINE_END.finditer(written)]
     return [run._replace(line=bisect_right(ends, run.at) + 1) for run in moved]
 
 
@@ -93,10 +93,10 @@ def _places(written: str) -> list[int]:
     """Return where each character of ``as_seen(written)`` stands in what is written."""
     places: list[int] = []
     done = 0
-    for found in _CHANGING.finditer(written):
-        places.extend(range(done, found.start()))
-        done = found.end()
-        places.extend(found.start() + at for at in _places_in(found[0]))
+    for match in _CHANGING.finditer(written):
+        places.extend(range(done, match.start()))
+        done = match.end()
+        places.extend(match.start() + at for at in _places_in(match[0]))
     places.extend(range(done, len(written)))
     return places
 

@@ -43,50 +43,52 @@ def take_notes(soup: Any) -> dict[int, tuple[str, str]]:
         return {}
     notes = {(id(mark.block), mark.key) for mark in marks if mark.opens}
     places = {name: t for t in soup.find_all(True) if (name := t.get("id") or t.get("name"))}
-    found: dict[int, tuple[_Mark, Any]] = {}
+    marked: dict[int, tuple[_Mark, Any]] = {}
     waiting: dict[str, list[_Mark]] = {}
     for mark in marks:
         note = None if mark.opens else _linked(mark, places)
         if note is not None and ((id(note), mark.key) in notes or _is_note(note, mark)):
             notes.add((id(note), mark.key))
-            found[id(mark.tag)] = mark, note
+            marked[id(mark.tag)] = mark, note
         elif not mark.opens and mark.raised:
             waiting.setdefault(mark.key, []).append(mark)
         elif mark.opens and mark.raised and mark.key in waiting:
-            found |= {id(one.tag): (one, mark.block) for one in waiting.pop(mark.key)}
-    said: dict[int, str] = {}
-    taken: dict[int, tuple[str, str]] = {}
-    for place, (mark, note) in found.items():
-        if id(note) not in said:
-            said[id(note)] = text = _text_of(note, mark.key)
+            marked |= {id(earlier.tag): (earlier, mark.block) for earlier in waiting.pop(mark.key)}
+    texts: dict[int, str] = {}
+    taken_notes: dict[int, tuple[str, str]] = {}
+    for place, (mark, note) in marked.items():
+        if id(note) not in texts:
+            texts[id(note)] = text = _text_of(note, mark.key)
             if not text:
                 continue
             note.extract()
-            taken[place] = mark.key, text
-        elif said[id(note)]:
-            taken[place] = "", ""
-    return taken
+            taken_notes[place] = mark.key, text
+        elif texts[id(note)]:
+            taken_notes[place] = "", ""
+    return taken_notes
 
 
 def _marks(soup: Any) -> Iterator[_Mark]:
     """Yield the outermost links and raised tags that hold nothing but a mark, in their order."""
-    held: set[int] = set()
+    inner_ids: set[int] = set()
     for tag in soup.find_all(("sup", "a")):
-        if id(tag) in held or not (tag.name == "sup" or str(tag.get("href", "")).startswith("#")):
+        if id(tag) in inner_ids or not (
+            tag.name == "sup" or str(tag.get("href", "")).startswith("#")
+        ):
             continue
         inside = [*islice(tag.descendants, _MOST_INSIDE)]
-        written = _MARK.fullmatch("".join(str(one) for one in inside if one.name is None))
+        written = _MARK.fullmatch("".join(str(node) for node in inside if node.name is None))
         block = _block_of(tag) if written and len(inside) < _MOST_INSIDE else None
         if written is None or block is None:
             continue
-        held.update(map(id, inside))
-        names = {tag.name, *(one.name for one in inside), *_names_above(tag)}
+        inner_ids.update(map(id, inside))
+        names = {tag.name, *(node.name for node in inside), *_names_above(tag)}
         raised = "sup" in names or not written["mark"].isalnum()
         yield _Mark(tag, written["mark"], block, _opens(tag, block), raised)
 
 
 def _names_above(tag: Any) -> list[str]:
-    return [one.name for one in islice(tag.parents, 2)]
+    return [parent.name for parent in islice(tag.parents, 2)]
 
 
 def _block_of(tag: Any) -> Any:
@@ -101,10 +103,10 @@ def _block_of(tag: Any) -> Any:
 
 def _opens(tag: Any, block: Any) -> bool:
     """Return whether nothing stands before a tag in its block."""
-    for one in islice(tag.previous_elements, _MOST_BEFORE):
-        if one is block:
+    for node in islice(tag.previous_elements, _MOST_BEFORE):
+        if node is block:
             return True
-        if one.name is None and str(one).strip(" \n\t\r\xa0(["):
+        if node.name is None and str(node).strip(" \n\t\r\xa0(["):
             return False
     return True
 
@@ -134,9 +136,9 @@ def _is_note(note: Any, mark: _Mark) -> bool:
     if _ROLE.search(_roles(note)):
         return True
     around = [mark.tag.parent, mark.tag, *mark.tag.find_all(True)]
-    own = {name for one in around if (name := one.get("id") or one.get("name"))}
+    anchors = {name for node in around if (name := node.get("id") or node.get("name"))}
     links = note.find_all("a", limit=_MOST_INSIDE)
-    return any(str(one.get("href", ""))[1:] in own for one in links)
+    return any(str(node.get("href", ""))[1:] in anchors for node in links)
 
 
 def _bracketed(tag: Any) -> bool:
@@ -152,9 +154,9 @@ def _roles(tag: Any) -> str:
 def _text_of(note: Any, key: str) -> str:
     """Return the words of a note without its mark and the sign that leads back; "" if too long."""
     text = " ".join(note.get_text().split())
-    found = _MARK.match(text)
-    if found is not None and found["mark"] == key:
-        text = text[found.end() :]
+    match = _MARK.match(text)
+    if match is not None and match["mark"] == key:
+        text = text[match.end() :]
     for link in note.find_all("a", limit=_MOST_INSIDE):
         if _BACK.fullmatch(sign := link.get_text()):
             text = text.replace(sign.strip(), "")

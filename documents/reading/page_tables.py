@@ -19,8 +19,8 @@ def square_tables(soup: Any) -> None:
     """
     spanned = soup.find_all(_CELLS, rowspan=True) + soup.find_all(_CELLS, colspan=True)
     above = (islice(cell.parents, _MOST_ABOVE) for cell in spanned)
-    tables = (next((one for one in found if one.name == "table"), None) for found in above)
-    for table in {id(one): one for one in tables if one is not None}.values():
+    tables = (next((tag for tag in parents if tag.name == "table"), None) for parents in above)
+    for table in {id(tag): tag for tag in tables if tag is not None}.values():
         if table.find("table") is not None or table.find("th") is None:
             continue
         rows = table.find_all("tr", limit=_MOST_ROWS)
@@ -42,18 +42,18 @@ def _square(rows: list[Any]) -> None:
         row.clear()
         while (cells or column in open_cells) and added < _MOST_ADDED:
             if column in open_cells:
-                left, cell = open_cells.pop(column)
+                rows_left, cell = open_cells.pop(column)
                 row.append(_copy(cell))
                 width, added = 1, added + 1
             else:
                 cell = cells.pop(0)
                 row.append(cell)
-                width, left = _span(cell, "colspan"), _span(cell, "rowspan")
+                width, rows_left = _span(cell, "colspan"), _span(cell, "rowspan")
                 for _ in range(1, width):
                     row.append(_copy(cell, empty=cell.name == "td"))
                     added += 1
-            if left > 1:
-                below |= dict.fromkeys(range(column, column + width), (left - 1, cell))
+            if rows_left > 1:
+                below |= dict.fromkeys(range(column, column + width), (rows_left - 1, cell))
             column += width
         row.extend(cells)
         open_cells = below

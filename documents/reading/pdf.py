@@ -125,25 +125,25 @@ def written(
     pages = without_furniture(sheets)
     hint = f" {advice}" if advice else ""
     if not any(pages):
-        what = f"None of its {len(sheets)} pages holds text (images?)."
-        raise CorpusError(f"{what}{hint}", "Scan it anew, or recognise its text (OCR) first.")
+        message = f"None of its {len(sheets)} pages holds text (images?)."
+        raise CorpusError(f"{message}{hint}", "Scan it anew, or recognise its text (OCR) first.")
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
         yield SkippedSource(name, f"{_without_text(images, name)}{hint}")
     if aside := [n for n, sheet in enumerate(sheets, 1) if sheet.aside]:
-        what = f"Text that stands sideways or askew was left out on {_listed(aside)}."
-        yield SkippedSource(name, what)
+        message = f"Text that stands sideways or askew was left out on {_listed(aside)}."
+        yield SkippedSource(name, message)
     text = _Text(_words_of(pages), [sheet.turn for sheet in sheets])
     lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
     for paragraph in _paragraphs(lines, setting_of(lines)):
         text.add(paragraph)
-    whole = "".join(text.parts)
+    full_text = "".join(text.parts)
     begun, headings = text.pages(len(sheets)), tuple(text.headings)
-    own = largest_title(whole, headings)
-    title = chosen_title(title, own, whole, PurePosixPath(name).stem)
+    text_title = largest_title(full_text, headings)
+    title = chosen_title(title, text_title, full_text, PurePosixPath(name).stem)
     places = encode_runs(text.runs)
     yield Document(
-        name, title, whole, pages=begun, headings=headings, notes=text.notes(), places=places
+        name, title, full_text, pages=begun, headings=headings, notes=text.notes(), places=places
     )
 
 
@@ -163,8 +163,8 @@ def open_pdf(data: bytes) -> Any:
         pdf.close()
     except pypdfium2.PdfiumError as error:
         if error.err_code == _ENCRYPTED:
-            what, hint = "It is encrypted and needs a password.", "Save it without one."
-            raise CorpusError(what, hint) from error
+            message, hint = "It is encrypted and needs a password.", "Save it without one."
+            raise CorpusError(message, hint) from error
         if is_whole:
             raise CorpusError(f"It is a damaged PDF ({error}).", "Save it anew.") from error
     raise CorpusError("It is cut short: its end is missing.", "Fetch it again.")
@@ -216,9 +216,9 @@ def _recognised(
     scan = recogniser()
     if scan is None:
         return str(package_missing("Reading pictures", "formats"))
-    found: dict[int, Sheet] = {}
-    yield from scan.read_scans(scans, lambda n: _picture(pdf, n), name, found)
-    sheets |= {n: sheet for n, sheet in found.items() if _says_more(sheet, sheets[n])}
+    scanned: dict[int, Sheet] = {}
+    yield from scan.read_scans(scans, lambda n: _picture(pdf, n), name, scanned)
+    sheets |= {n: sheet for n, sheet in scanned.items() if _says_more(sheet, sheets[n])}
     scan.even([*sheets.values()])
     return str(scan.advice(len(sheets)))
 
@@ -231,8 +231,8 @@ def _picture(pdf: Any, number: int) -> Picture:
 
 def _says_more(scan: Sheet, page: Sheet) -> bool:
     """Return whether a scan is read instead of the little, or the garbled, text of its page."""
-    said, had = (sum(len(s.text) for s in sheet.segments) for sheet in (scan, page))
-    return said > _AS_MUCH * had
+    chars, chars_before = (sum(len(s.text) for s in sheet.segments) for sheet in (scan, page))
+    return chars > _AS_MUCH * chars_before
 
 
 def _without_text(pages: list[int], name: str) -> str:
@@ -442,13 +442,13 @@ def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
 
 def _speaks(lines: Sequence[Segment], setting: Setting) -> bool:
     """Return whether what is set bold is a sentence of several lines, and no heading."""
-    own = lines[0].size <= setting.size and not _is_marked(lines[0].text)
-    return own and len(lines) > 1 and lines[-1].text[-1] == "."
+    usual = lines[0].size <= setting.size and not _is_marked(lines[0].text)
+    return usual and len(lines) > 1 and lines[-1].text[-1] == "."
 
 
 def _notes(page: Page, setting: Setting) -> set[int]:
     """Return the places of footnotes: small lines at the foot of a column, below its text."""
-    found: set[int] = set()
+    places: set[int] = set()
     foot: list[int] = []
     column, small, body = None, False, False
     for place, item in reversed(list(enumerate(page))):
@@ -462,15 +462,15 @@ def _notes(page: Page, setting: Setting) -> set[int]:
         if small:
             foot.append(place)
             if _opens_note(item.segment.text):
-                found.update(foot)
+                places.update(foot)
                 foot = []
-    return found if body else set()
+    return places if body else set()
 
 
 def _without_marks(page: Page, notes: Collection[int]) -> tuple[Page, set[str]]:
     """Return a page's lines without the marks of its footnotes, and the marks."""
     lines = [page[place] for place in notes]
-    marks = {opening_mark(one.segment.text)[0] for one in lines if isinstance(one, PdfLine)}
+    marks = {opening_mark(note.segment.text)[0] for note in lines if isinstance(note, PdfLine)}
     if not marks:
         return page, marks
     hung = set[str]()
@@ -480,14 +480,14 @@ def _without_marks(page: Page, notes: Collection[int]) -> tuple[Page, set[str]]:
         hung.update(mark for _, mark in without.notes)
         return without
 
-    found: Page = []
+    cleaned: Page = []
     for place, item in enumerate(page):
         if isinstance(item, TableRow):
-            found.append(replace(item, cells=[[*map(taken, cell)] for cell in item.cells]))
+            cleaned.append(replace(item, cells=[[*map(taken, cell)] for cell in item.cells]))
         else:
             noted = item if place in notes else replace(item, segment=taken(item.segment))
-            found.append(noted)
-    return found, hung
+            cleaned.append(noted)
+    return cleaned, hung
 
 
 def _take_mark(note: _Paragraph, marks: set[str]) -> None:

@@ -107,21 +107,21 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
 
     A document that would lose all its text keeps it.
     """
-    found = [outer for n, sheet in enumerate(sheets) for outer in _outer(n, sheet)]
-    shift = _shift(found)
+    outers = [outer for n, sheet in enumerate(sheets) for outer in _outer(n, sheet)]
+    shift = _shift(outers)
     places: dict[tuple[str, int], list[_Outer]] = defaultdict(list)
-    for outer in found:
+    for outer in outers:
         outer.key = _without_number(outer.key, str(outer.sheet + shift))
         for near in (0, 1):  # a place at the border of two is in both
             places[outer.side, outer.slot + near].append(outer)
     dropped = {
         id(outer.segment) for lines in places.values() for outer in _furniture(lines, sheets)
     }
-    for outer in found:
+    for outer in outers:
         numbered = "#" in outer.key or shift > 0
         if outer.small_head or (numbered and outer.apart and _BARE.fullmatch(outer.key)):
             dropped.add(id(outer.segment))
-    dropped = _outermost(found, dropped) | _numbers_within(sheets)
+    dropped = _outermost(outers, dropped) | _numbers_within(sheets)
     kept = [[s for s in sheet.segments if id(s) not in dropped] for sheet in sheets]
     return kept if any(kept) else [sheet.segments for sheet in sheets]
 
@@ -156,16 +156,16 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
                 yield _Outer(number, s, side, int(away / _SLOT), place, apart, small_head, s.text)
 
 
-def _shift(found: Sequence[_Outer]) -> int:
+def _shift(outers: Sequence[_Outer]) -> int:
     """Return the difference between the number printed on a page and its place."""
     votes = Counter(
         int(number) - outer.sheet
-        for outer in found
+        for outer in outers
         for number in set(_NUMBER.findall(outer.key))
         if len(number) <= 5 and word_marker(outer.key) is None
     )
     shift, pages = votes.most_common(1)[0] if votes else (1, 0)
-    return shift if pages >= _RECUR or (pages == len({o.sheet for o in found}) > 1) else 1
+    return shift if pages >= _RECUR or (pages == len({o.sheet for o in outers}) > 1) else 1
 
 
 def _without_number(text: str, page: str) -> str:
@@ -173,7 +173,7 @@ def _without_number(text: str, page: str) -> str:
     marker = word_marker(text)
     begin = marker.end if marker else 0
     return text[:begin] + _NUMBER.sub(
-        lambda found: "#" if found[0].lstrip("0") == page else found[0], text[begin:]
+        lambda match: "#" if match[0].lstrip("0") == page else match[0], text[begin:]
     )
 
 
@@ -182,17 +182,17 @@ def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Ou
     keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
     least = _RECUR if len(sheets) > _FEW_PAGES else 2
     recurring = [o for o in lines if keys[o.key] >= (least if o.apart else _RECUR)]
-    held = {outer.sheet for outer in lines}
-    share = len({outer.sheet for outer in recurring}) / len(held)
+    pages = {outer.sheet for outer in lines}
+    share = len({outer.sheet for outer in recurring}) / len(pages)
     if share >= _MOST_OF_PLACE:
         yield from recurring
     sizes = {outer.segment.size for outer in recurring}
     if share >= _NEARLY_ALL:
         yield from (outer for outer in lines if outer.segment.size in sizes and outer.apart)
     alone = sum(outer.apart for outer in lines) >= _NEARLY_ALL * len(lines)
-    whole = sum(len(segment.text) for n in held for segment in sheets[n].segments)
-    few = sum(len(outer.segment.text) for outer in lines) <= _MOST_OF_PAGE * whole
-    if alone and few and len(held) >= max(_FEW_PAGES, _OF_PAGES * len(sheets)):
+    chars = sum(len(segment.text) for n in pages for segment in sheets[n].segments)
+    few = sum(len(outer.segment.text) for outer in lines) <= _MOST_OF_PAGE * chars
+    if alone and few and len(pages) >= max(_FEW_PAGES, _OF_PAGES * len(sheets)):
         yield from (outer for outer in lines if _may_run(outer, lines))
 
 
@@ -206,15 +206,15 @@ def _may_run(outer: _Outer, lines: Sequence[_Outer]) -> bool:
     return alike >= _NEARLY_ALL * len(lines) and not opens
 
 
-def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
+def _outermost(outers: Sequence[_Outer], dropped: set[int]) -> set[int]:
     """Return the segments beyond all the text of their page."""
     furniture: set[int] = set()
     inner: tuple[int, str] | None = None
-    for (sheet, side, _), row in groupby(found, lambda o: (o.sheet, o.side, o.row)):
-        held = list(row)
-        ids = {id(outer.segment) for outer in held}
+    for (sheet, side, _), row in groupby(outers, lambda o: (o.sheet, o.side, o.row)):
+        line = list(row)
+        ids = {id(outer.segment) for outer in line}
         # what stands beside a page's number is no text either
-        if (sheet, side) != inner and (ids <= dropped or (ids & dropped and held[0].apart)):
+        if (sheet, side) != inner and (ids <= dropped or (ids & dropped and line[0].apart)):
             furniture |= ids
         else:
             inner = sheet, side
@@ -244,8 +244,8 @@ def _find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterato
         first = _upwards(rows, begin, number, spans, rules)
         yield from (reduce(Segment.followed_by, row) for row in rows[begin:first])
         for group in _logical(rows[first:end], spans, rules):
-            held = [(segment, _place(segment, spans)) for row in group for segment in row]
-            yield [[s for s, place in held if place == i] for i in range(len(spans))]
+            placed = [(segment, _place(segment, spans)) for row in group for segment in row]
+            yield [[s for s, place in placed if place == i] for i in range(len(spans))]
         begin = number = end
     yield from (reduce(Segment.followed_by, row) for row in rows[begin:])
 
@@ -332,18 +332,18 @@ def _by_columns(segment: Segment, spans: Sequence[_Span]) -> list[Segment]:
 
 def _widened(spans: Sequence[_Span], row: _Row) -> list[_Span] | None:
     """Return the columns widened by another row; None where a cell of it would lie in two."""
-    found = list(spans)
+    widened = list(spans)
     for segment in row:
-        met = [span for span in found if segment.left < span[1] and span[0] < segment.right]
+        met = [span for span in widened if segment.left < span[1] and span[0] < segment.right]
         if len(met) > 1 or (not met and len(row) == 1):
             return None
         begin, end = segment.left, segment.right
         if met:
-            found.remove(met[0])
+            widened.remove(met[0])
             begin, end = min(met[0][0], begin), max(met[0][1], end)
-        found.append((begin, end))
-    found.sort(key=lambda span: span[0])
-    return found if all(a[1] < b[0] for a, b in pairwise(found)) else None
+        widened.append((begin, end))
+    widened.sort(key=lambda span: span[0])
+    return widened if all(a[1] < b[0] for a, b in pairwise(widened)) else None
 
 
 def _place(segment: Segment, spans: Sequence[_Span]) -> int | None:
@@ -387,7 +387,7 @@ def _logical(
     groups = _parts(rows, [_is_parted(upper, lower, rules) for upper, lower in pairwise(rows)])
     if len(groups) >= _FEWEST_RULED:
         return groups
-    found: list[list[_Row]] = []
+    logical: list[list[_Row]] = []
     for group in groups:
         steps = [upper[0].middle - lower[0].middle for upper, lower in pairwise(group)]
         least = min(steps, default=0.0)
@@ -395,8 +395,8 @@ def _logical(
         opens = [wide or step > _WIDER_STEP * least for step in steps]
         if not any(opens):
             opens = [len(row) > 1 and _place(row[0], spans) == 0 for row in group[1:]]
-        found += _parts(group, opens)
-    return found
+        logical += _parts(group, opens)
+    return logical
 
 
 def _parts(rows: Sequence[_Row], opens: Sequence[bool]) -> list[list[_Row]]:
@@ -500,8 +500,8 @@ def _steps(pages: Sequence[Page]) -> dict[float, float]:
         if full and size == lower.segment.size and _LEAST_STEP < step / size < _MOST_STEP:
             counts.setdefault(size, Counter())[round(step * 2) / 2] += 1
     return {
-        size: min(step for step, n in found.items() if n >= _OFTEN * max(found.values()))
-        for size, found in counts.items()
+        size: min(step for step, n in distances.items() if n >= _OFTEN * max(distances.values()))
+        for size, distances in counts.items()
     }
 
 
@@ -512,9 +512,9 @@ def lines_of(
 
     The pages come without running heads and feet; ``rules`` say how high lines are drawn on each.
     """
-    found = [_columns(page, _MOST_COLUMNS) for page in pages]
-    _widen([column for page in found for column in page])
-    for page, drawn in zip(found, rules, strict=True):
+    laid_out = [_columns(page, _MOST_COLUMNS) for page in pages]
+    _widen([column for page in laid_out for column in page])
+    for page, drawn in zip(laid_out, rules, strict=True):
         lines: Page = []
         for column in page:
             opens = True
@@ -560,17 +560,17 @@ def _columns(segments: Sequence[Segment], most: int) -> list[_Column]:
     gutter = _gutter(segments) if most > 1 else None
     if gutter is None:
         return [_column(segments)] if segments else []
-    found: list[_Column] = []
+    columns: list[_Column] = []
     downwards = sorted(segments, key=lambda s: -s.middle)
     for crosses, band in groupby(downwards, lambda s: s.left < gutter < s.right):
-        held = list(band)
+        members = list(band)
         if crosses:
-            found.append(_column(held))
+            columns.append(_column(members))
             continue
-        found += _columns([s for s in held if s.right <= gutter], most - 1)
-        found += _columns([s for s in held if s.left >= gutter], most - 1)
+        columns += _columns([s for s in members if s.right <= gutter], most - 1)
+        columns += _columns([s for s in members if s.left >= gutter], most - 1)
     joined: list[_Column] = []  # without the borders between bands that only one column has
-    for column in found:
+    for column in columns:
         if joined and (joined[-1].left, joined[-1].right) == (column.left, column.right):
             joined[-1].segments += column.segments
         else:
@@ -594,14 +594,14 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
         return None
     crossing = _coverage(segments, first, width)
     for most in sorted(set(crossing[width // 6 : -width // 6]))[:3]:
-        found = [
+        gutters = [
             (begin, end)
             for begin, end in _stretches(crossing, most)
             if end - begin >= _NARROWEST_GUTTER
             and _are_columns(segments, first + (begin + end) / 2, most)
         ]
-        if found:
-            begin, end = max(found, key=lambda span: span[1] - span[0])
+        if gutters:
+            begin, end = max(gutters, key=lambda span: span[1] - span[0])
             return first + (begin + end) / 2
     return None
 

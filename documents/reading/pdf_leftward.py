@@ -43,14 +43,17 @@ def reading_order(
     """
     shown, order, names = [*text], [*range(len(text))], list[range]()
     for line in _LINE.finditer(text):
-        words = [_word(text, own, left) for own in _words(text, line, left, right, height)]
+        words = [
+            _word(text, places_of_word, left)
+            for places_of_word in _words(text, line, left, right, height)
+        ]
         at = line.start()
-        for together in _together([said for said, _ in words]):
+        for together in _together([part for part, _ in words]):
             begin = at
             run = words[together.start : together.stop]
-            for said, places in reversed(run) if len(run) > 1 else run:
-                shown[at : at + len(said)], order[at : at + len(said)] = said, places
-                at += len(said)
+            for part, places in reversed(run) if len(run) > 1 else run:
+                shown[at : at + len(part)], order[at : at + len(part)] = part, places
+                at += len(part)
                 if at < line.end():
                     shown[at] = " "
                     at += 1
@@ -67,15 +70,22 @@ def _words(
 
     PDFium tells words apart. Beside a bracket a gap does.
     """
-    found = [[*range(*word.span())] for word in _WORD.finditer(text, *line.span())]
-    signed = [own for own in found if any(unicodedata.combining(text[i]) for i in own)]
-    pieces = [*signed, *([i] for own in found if own not in signed for i in own)]
+    words = [[*range(*word.span())] for word in _WORD.finditer(text, *line.span())]
+    signed = [
+        word_places
+        for word_places in words
+        if any(unicodedata.combining(text[i]) for i in word_places)
+    ]
+    pieces = [
+        *signed,
+        *([i] for word_places in words if word_places not in signed for i in word_places),
+    ]
     pieces.sort(key=lambda piece: min(left[i] for i in piece))
-    of = {i: number for number, own in enumerate(found) for i in own}
+    word_of = {i: number for number, word_places in enumerate(words) for i in word_places}
     word: list[int] = []
     for piece in pieces:
         if word:
-            apart = of[word[-1]] != of[piece[0]]
+            apart = word_of[word[-1]] != word_of[piece[0]]
             beside = text[word[-1]] + text[piece[0]]
             if _PAIRS.keys() & set(beside) and any(map(str.isalnum, beside)):
                 apart = left[piece[0]] - right[word[-1]] > _GAP * height
@@ -87,22 +97,22 @@ def _words(
         yield word
 
 
-def _word(text: str, own: list[int], left: Sequence[float]) -> tuple[str, list[int]]:
+def _word(text: str, places: list[int], left: Sequence[float]) -> tuple[str, list[int]]:
     """Return a word as it is read, and the places of its characters."""
-    if not any(unicodedata.combining(text[i]) for i in own):  # signs stand above their letters
-        for n in range(len(own) - 1):  # one glyph
-            a, b = own[n : n + 2]
+    if not any(unicodedata.combining(text[i]) for i in places):  # signs stand above their letters
+        for n in range(len(places) - 1):  # one glyph
+            a, b = places[n : n + 2]
             if text[a] in _ALEFS and text[b] == _LAM and left[a] == left[b]:
-                own[n : n + 2] = b, a
-        for found in _RIGHTWARD.finditer("".join(text[i] for i in own)):
-            own[found.start() : found.end()] = own[found.start() : found.end()][::-1]
-    said = "".join(text[i] for i in own)
-    for found in _RIGHTWARD.finditer(said):
-        if found[0].startswith("%") and not found[0].endswith("%"):
-            begin, end = found.span()
-            own[begin:end] = [*own[begin + 1 : end], own[begin]]
-    said = "".join(text[i] for i in own)
-    return _bracketed(said), own
+                places[n : n + 2] = b, a
+        for match in _RIGHTWARD.finditer("".join(text[i] for i in places)):
+            places[match.start() : match.end()] = places[match.start() : match.end()][::-1]
+    word = "".join(text[i] for i in places)
+    for match in _RIGHTWARD.finditer(word):
+        if match[0].startswith("%") and not match[0].endswith("%"):
+            begin, end = match.span()
+            places[begin:end] = [*places[begin + 1 : end], places[begin]]
+    word = "".join(text[i] for i in places)
+    return _bracketed(word), places
 
 
 def _bracketed(word: str) -> str:

@@ -133,8 +133,8 @@ class Segment:
         """Return it without those of its raised characters that are marks of footnotes."""
         text, notes, edges = self.text, list[tuple[int, str]](), self.edges
         for begin, end in reversed(self.raised):
-            found = _NOTE_MARK.fullmatch(text[begin:end])
-            if found is None or found["mark"] not in marks:
+            match = _NOTE_MARK.fullmatch(text[begin:end])
+            if match is None or match["mark"] not in marks:
                 continue
             before, behind = text[:begin].rstrip(), text[end:]
             if _LENGTH.search(before) and before == text[:begin]:
@@ -145,7 +145,7 @@ class Segment:
                 behind = behind.lstrip()
             edges = edges[: len(before)] + edges[len(text) - len(behind) :]
             notes = [(at - len(text) + len(before + behind), mark) for at, mark in notes]
-            notes.insert(0, (len(before), found["mark"]))
+            notes.insert(0, (len(before), match["mark"]))
             text = before + behind
         if not text or not notes:
             return self
@@ -173,8 +173,8 @@ def _shifted(spans: Iterable[Word], by: int) -> tuple[Word, ...]:
 
 def opening_mark(text: str) -> tuple[str, int]:
     """Return the mark of the footnote that a text is, "" if none, and where its words begin."""
-    found = _NOTE_MARK.match(text)
-    return (found["mark"], found.end()) if found else ("", 0)
+    match = _NOTE_MARK.match(text)
+    return (match["mark"], match.end()) if match else ("", 0)
 
 
 @dataclass(slots=True)
@@ -361,13 +361,13 @@ class _Characters:
         from pypdfium2 import raw
 
         angles = {
-            found.start(): -math.degrees(raw.FPDFText_GetCharAngle(self._content, found.start()))
-            for found in self.words
+            word.start(): -math.degrees(raw.FPDFText_GetCharAngle(self._content, word.start()))
+            for word in self.words
         }
         quarters = {at: (angle - rotation) / 90 % 4 for at, angle in angles.items()}
         counts = Counter[int]()
-        for found in self.words:
-            counts[round(quarters[found.start()]) % 4] += found.end() - found.start()
+        for word in self.words:
+            counts[round(quarters[word.start()]) % 4] += word.end() - word.start()
         ((most, _),) = counts.most_common(1) or ((0, 0),)
         if most:
             self._stand_up(most, width)
@@ -399,13 +399,13 @@ class _Characters:
             boxes[:] = [boxes[i] for i in order]
         self.words = list(_WORD.finditer(self.text))
         for run in names:
-            own = [i for i in run if self.text[i] != " "]
-            edge = min(self.left[i] for i in own) + max(self.right[i] for i in own)
-            for i in own:
+            inked = [i for i in run if self.text[i] != " "]
+            edge = min(self.left[i] for i in inked) + max(self.right[i] for i in inked)
+            for i in inked:
                 self.left[i], self.right[i] = edge - self.right[i], edge - self.left[i]
-        for found in self.words:
+        for word in self.words:
             for places in (self.left, self.right):
-                places[found.start() : found.end()] = sorted(places[slice(*found.span())])
+                places[word.start() : word.end()] = sorted(places[slice(*word.span())])
         self.turn = Mirror(width)
 
     def segment(self, words: list[Word], page: int, order: int) -> Segment:
@@ -445,8 +445,8 @@ class _Characters:
                 lambda i: heights[i - first] < _SMALL * high and self.bottom[i] > low,
             ):
                 if is_raised:
-                    held = [*run]
-                    yield at + held[0] - start, at + held[-1] + 1 - start
+                    members = [*run]
+                    yield at + members[0] - start, at + members[-1] + 1 - start
             at += end - start + 1
 
     def _font(self, index: int) -> tuple[float, bool]:
@@ -469,9 +469,9 @@ def _shown(word: str, places: Sequence[float]) -> tuple[str, list[float]]:
     kept: list[float] = []
     for cluster in _CLUSTER.finditer(word):
         text = printable(cluster[0])
-        own = places[cluster.start() : cluster.end()]
+        edges = places[cluster.start() : cluster.end()]
         shown.append(text)
-        kept += (*own[: len(text)], *(own[-1] for _ in range(len(text) - len(own))))
+        kept += (*edges[: len(text)], *(edges[-1] for _ in range(len(text) - len(edges))))
     return "".join(shown), kept
 
 
@@ -481,12 +481,12 @@ def _lines(characters: _Characters) -> Iterator[list[Word]]:
     line: list[Word] = []
     low = high = reached = 0.0
     broken = False
-    for found in characters.words:
-        if found.start() in characters.aside:
+    for word in characters.words:
+        if word.start() in characters.aside:
             continue
-        if characters.odd and not printable(found[0]) and found[0] not in _MARKS_OF_BREAK:
+        if characters.odd and not printable(word[0]) and word[0] not in _MARKS_OF_BREAK:
             continue
-        start, end = found.span()
+        start, end = word.span()
         bottom, top = characters.bottom[start], characters.top[start]
         if line:
             height = min(high - low, top - bottom)

@@ -39,8 +39,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         CorpusError: It is no text of one encoding, or empty, or its front matter cannot be read.
     """
     written = decode(data)
-    seen = whole_text(written)
-    fields, text = split_front_matter(seen)
+    shown = whole_text(written)
+    fields, text = split_front_matter(shown)
     try:
         metadata = read_fields(fields)
     except CorpusError as error:
@@ -55,16 +55,16 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if PurePosixPath(name).suffix.lower() == ".md":
         text, headings, lines, notes = rendered(source, headings)
         words = words_from(text, source, lines)
-    for found in (furniture, breaks):
-        cuts = Cuts(found(text))
+    for spans in (furniture, breaks):
+        cuts = Cuts(spans(text))
         text, words = cuts.without(text), cuts.runs(words)
         headings = tuple((cuts.moved(at), level) for at, level in headings)
         notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
-    stem, own = PurePosixPath(name).stem, own_title(text, headings)
-    title = metadata.title or chosen_title("", own, text, stem)
-    places = encode_file_runs(in_written(words, written, len(seen) - len(source)))
+    stem, heading_title = PurePosixPath(name).stem, own_title(text, headings)
+    title = metadata.title or chosen_title("", heading_title, text, stem)
+    places = encode_file_runs(in_written(words, written, len(shown) - len(source)))
     yield Document(name, title, text, metadata, (), headings, places, notes)
 
 
@@ -75,9 +75,9 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
     """
     ranks: dict[str, int] = {}
     return tuple(
-        (found.start("title"), ranks.setdefault(found["sign"], len(ranks) + 1))
-        for found in _UNDERLINED.finditer(text)
-        if len(found["title"].rstrip()) <= len(found["rule"])
+        (match.start("title"), ranks.setdefault(match["sign"], len(ranks) + 1))
+        for match in _UNDERLINED.finditer(text)
+        if len(match["title"].rstrip()) <= len(match["rule"])
     )
 
 
@@ -166,8 +166,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
         fields = _fields(text[opening.end() : closing.start()], looks_so)
         return ({}, text) if fields is None else (fields, text[closing.end() :])
     if looks_so:
-        what = f"Its front matter has no end within {_MOST >> 10} KiB."
-        raise CorpusError(what, "Close it by ---.")
+        message = f"Its front matter has no end within {_MOST >> 10} KiB."
+        raise CorpusError(message, "Close it by ---.")
     return {}, text
 
 
@@ -177,19 +177,19 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
 
     try:
         _refuse_tricks(block)
-        found = yaml.safe_load(block)
-        repr(found)  # raises where a number has more digits than Python writes
+        parsed = yaml.safe_load(block)
+        repr(parsed)  # raises where a number has more digits than Python writes
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         if not looks_so:
             return None
-        said = " ".join(str(getattr(error, "problem", None) or error).split())
+        problem = " ".join(str(getattr(error, "problem", None) or error).split())
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 2}" if mark else ""
-        what = f"Its front matter is no YAML ({said}{place})."
-        raise CorpusError(what, "Write `field: value` lines.") from error
-    if found is None:
+        message = f"Its front matter is no YAML ({problem}{place})."
+        raise CorpusError(message, "Write `field: value` lines.") from error
+    if parsed is None:
         return {}
-    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else None
+    return {str(key): value for key, value in parsed.items()} if isinstance(parsed, dict) else None
 
 
 def _refuse_tricks(block: str) -> None:
@@ -211,8 +211,8 @@ def _refuse_tricks(block: str) -> None:
             raise yaml.YAMLError(f"more than {_DEEPEST} values lie in each other")
     node = yaml.compose(block, Loader=yaml.SafeLoader)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
-    seen: set[str] = set()
+    keys: set[str] = set()
     for key in (key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)):
-        if key in seen:
+        if key in keys:
             raise CorpusError(f"Its front matter gives {key!r} twice.", "Keep one of them.")
-        seen.add(key)
+        keys.add(key)

@@ -122,17 +122,17 @@ def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
             _size_of(os.fstat(file.fileno()))
             yield file
     except FileNotFoundError as error:  # told without its path: who hears of it may ask a server
-        what = f"It vanished or leads nowhere: {error.strerror}."
-        raise CorpusError(what, "Run the command again.") from error
+        message = f"It vanished or leads nowhere: {error.strerror}."
+        raise CorpusError(message, "Run the command again.") from error
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise CorpusError(f"It cannot be read: {why}.", "Check its permissions.") from error
 
 
-def _size_of(found: os.stat_result) -> int:
-    if not stat.S_ISREG(found.st_mode):
+def _size_of(status: os.stat_result) -> int:
+    if not stat.S_ISREG(status.st_mode):
         raise CorpusError("It is no regular file.", "Replace it by a file.")
-    return found.st_size
+    return status.st_size
 
 
 def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
@@ -144,16 +144,16 @@ def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) 
         CorpusError: It has too many members, or becomes too large or too many times larger.
     """
     unpacked = sum(info.file_size for info in members)
-    what, hint = "", "Split the archive."
+    message, hint = "", "Split the archive."
     if len(members) > limits.archive_members:
-        what = f"It has {len(members)} members, more than {limits.archive_members}."
+        message = f"It has {len(members)} members, more than {limits.archive_members}."
     elif unpacked > limits.archive_bytes:
-        what = f"It unpacks to {unpacked} bytes, more than {limits.archive_bytes}."
+        message = f"It unpacks to {unpacked} bytes, more than {limits.archive_bytes}."
     elif unpacked > limits.archive_free and unpacked > limits.archive_ratio * packed:
-        what = f"It unpacks to {unpacked // max(1, packed)} times its size, as a bomb does."
+        message = f"It unpacks to {unpacked // max(1, packed)} times its size, as a bomb does."
         hint = "Give the files unpacked."
-    if what:
-        raise CorpusError(what, hint)
+    if message:
+        raise CorpusError(message, hint)
 
 
 def check_xml(part: bytes, name: str) -> None:
@@ -164,5 +164,5 @@ def check_xml(part: bytes, name: str) -> None:
     """
     plain = part.replace(b"\x00", b"")  # UTF-16 hides nothing
     if any(mark in plain for mark in _DECLARATIONS):
-        what = f"Its part {name} declares XML entities."
-        raise CorpusError(what, "Save it anew in the program that made it.")
+        message = f"Its part {name} declares XML entities."
+        raise CorpusError(message, "Save it anew in the program that made it.")

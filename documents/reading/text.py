@@ -46,10 +46,10 @@ def whole_text(text: str) -> str:
         raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
     if _SURROGATE.search(text):
         raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
-    seen = as_seen(text)
-    if not seen.strip():
+    shown = as_seen(text)
+    if not shown.strip():
         raise CorpusError("It is empty.", "Remove it or fill it.")
-    return seen
+    return shown
 
 
 def as_seen(text: str) -> str:
@@ -123,9 +123,9 @@ def _guessed(data: bytes) -> str:
         raise CorpusError("It mixes UTF-8 with another encoding.", hint)
     western = _if_it_fits(data, _WINDOWS_WESTERN)
     text = western if _looks_western(western) else None
-    found = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
-    rival = next((m.coherence for m in found if m.encoding == _WINDOWS_WESTERN), 1.0)
-    other = next((match for match in found if match.encoding != _WINDOWS_WESTERN), None)
+    guesses = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
+    rival = next((m.coherence for m in guesses if m.encoding == _WINDOWS_WESTERN), 1.0)
+    other = next((match for match in guesses if match.encoding != _WINDOWS_WESTERN), None)
     if other is not None and other.coherence >= _COHERENCE:
         likelier = text is None or rival < other.coherence
         text = _if_it_fits(data, other.encoding) if likelier else text
@@ -220,8 +220,8 @@ class LineWriter:
         if not as_is or self._rows:
             self._line.append(text)
             return
-        *whole, rest = printable(text).split("\n")
-        for line in whole:
+        *complete, rest = printable(text).split("\n")
+        for line in complete:
             self._line.append(line)
             self._put("".join(self._line).rstrip())
         self._line.append(rest)
@@ -300,9 +300,9 @@ class LineWriter:
         if self._rows == 1:
             ends = [begin - 1 for _, begin, _ in self._cells[1:]] + [len(self._line)]
             for (column, begin, repeated), end in zip(self._cells, ends, strict=False):
-                found = self._above[column] if repeated else self._line[begin:end]
-                if repeated or sum(map(len, found)) <= _LONGEST_REPEATED:
-                    row[column] = found
+                cell = self._above[column] if repeated else self._line[begin:end]
+                if repeated or sum(map(len, cell)) <= _LONGEST_REPEATED:
+                    row[column] = cell
         self._rows -= 1
         self.end()
         if not self._rows:

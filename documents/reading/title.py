@@ -15,40 +15,40 @@ _OPENING = 20_000
 _SHORT = 3
 
 
-def chosen_title(said: str, own: str, text: str, stem: str) -> str:
+def chosen_title(declared: str, heading: str, text: str, stem: str) -> str:
     """Return the title that a file says if the text bears it out, else the text's own.
 
     Programs fill in names of files, of templates and "untitled"; one word alone is no title either.
 
     Args:
-        said: The title in the file's metadata; "" if there is none.
-        own: The text's own title; see ``own_title``.
+        declared: The title in the file's metadata; "" if there is none.
+        heading: The text's own title; see ``own_title``.
         text: The whole text.
         stem: The file's name without its suffix.
     """
-    said = " ".join(said.split())
+    declared = " ".join(declared.split())
     opening = PIECE.findall(text[:_OPENING].casefold())
-    words = PIECE.findall(said.casefold())
-    if words and own and _is_borne_out(said, words, opening):
-        return said
-    if not own and not is_file_name(said) and not set(opening).isdisjoint(words):
-        return said
-    return own or re.sub(r"[_\-]+", " ", stem).strip()
+    words = PIECE.findall(declared.casefold())
+    if words and heading and _is_borne_out(declared, words, opening):
+        return declared
+    if not heading and not is_file_name(declared) and not set(opening).isdisjoint(words):
+        return declared
+    return heading or re.sub(r"[_\-]+", " ", stem).strip()
 
 
-def is_file_name(said: str) -> bool:
+def is_file_name(title: str) -> bool:
     """Return whether a title is the name of a file or an address, or ends with one."""
-    return _NAME.search(said) is not None
+    return _NAME.search(title) is not None
 
 
-def _is_borne_out(said: str, words: Sequence[str], opening: Sequence[str]) -> bool:
+def _is_borne_out(title: str, words: Sequence[str], opening: Sequence[str]) -> bool:
     """Return whether a title stands in the beginning of a text, or more than half its words do."""
-    if len(said.split()) < 2:
+    if len(title.split()) < 2:
         return False
     if f" {' '.join(words)} " in f" {' '.join(opening)} ":
         return True
     telling, known = [word for word in words if len(word) >= _SHORT], set(opening)
-    return not is_file_name(said) and 2 * sum(word in known for word in telling) > len(telling)
+    return not is_file_name(title) and 2 * sum(word in known for word in telling) > len(telling)
 
 
 def own_title(text: str, headings: Sequence[tuple[int, int]] = ()) -> str:

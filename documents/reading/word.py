@@ -116,10 +116,10 @@ class _Reader:
         self._joined = []
         self._lines.heading(self._levels.get(_value(element.find(f"{_W}pPr/{_W}pStyle")), 0))
         number = self._numbers.mark(element)
-        if number and any("".join(one.itertext()).strip() for one in joined):
+        if number and any("".join(paragraph.itertext()).strip() for paragraph in joined):
             self._lines.add(f"{number} ")
-        for one in joined:
-            self._runs(one, self._lines)
+        for paragraph in joined:
+            self._runs(paragraph, self._lines)
         self._lines.end()
 
     def _table(self, table: Any) -> None:
@@ -194,23 +194,23 @@ def _notes(word: Any, kind: str) -> dict[str, Any]:
 
 def _own(element: Any, tag: str) -> Iterator[Any]:
     """Yield a table's rows, or a row's cells, without those of a table within a cell."""
-    for found in element.iter(f"{_W}{tag}"):
-        if next(found.iterancestors(element.tag)) is element:
-            yield found
+    for descendant in element.iter(f"{_W}{tag}"):
+        if next(descendant.iterancestors(element.tag)) is element:
+            yield descendant
 
 
 def _heading_styles(word: Any) -> dict[str, int]:
     """Return the level of each style that is or is based on a heading, by its id."""
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     for style in word.styles.element.style_lst:
-        base, seen = style, set()
-        while base is not None and base.styleId not in seen:
-            seen.add(base.styleId)
+        base, visited = style, set()
+        while base is not None and base.styleId not in visited:
+            visited.add(base.styleId)
             if level := heading_level(base.name_val or ""):
-                found[style.styleId] = level
+                levels[style.styleId] = level
                 break
             base = base.base_style
-    return found
+    return levels
 
 
 class _Numbers:
@@ -250,18 +250,18 @@ class _Numbers:
     def _place(self, paragraph: Any) -> tuple[str, int]:
         """Return the list and the level of a paragraph: its own, else those of its style."""
         style = _value(paragraph.find(f"{_W}pPr/{_W}pStyle"))
-        holder, seen = paragraph, set[str]()
+        holder, visited = paragraph, set[str]()
         while True:
-            if (held := holder.find(f"{_W}pPr/{_W}numPr")) is not None:
-                list_id = _value(held.find(f"{_W}numId"))
-                depth = held.find(f"{_W}ilvl")
+            if (numbering := holder.find(f"{_W}pPr/{_W}numPr")) is not None:
+                list_id = _value(numbering.find(f"{_W}numId"))
+                depth = numbering.find(f"{_W}ilvl")
                 known = self._style_levels.get((list_id, style), 0)
                 return list_id, _number(depth, known)
             if holder is not paragraph:
                 style = _value(holder.find(f"{_W}basedOn"))
-            if style in seen or style not in self._of_style:
+            if style in visited or style not in self._of_style:
                 return "", 0
-            seen.add(style)
+            visited.add(style)
             holder = self._of_style[style]
 
     def _add_list(self, listed: Any, abstract_id: str, abstract: Any) -> None:

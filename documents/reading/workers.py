@@ -62,9 +62,9 @@ def read_files(
     with WorkerPool(lambda: start(limits), count) as pool:
         waiting: deque[Future[Loaded]] = deque()
         pages: Pages = {}
-        left = iter(files)
+        remaining = iter(files)
         for done in range(len(files)):
-            while len(waiting) < count * _AHEAD and (file := next(left, None)) is not None:
+            while len(waiting) < count * _AHEAD and (file := next(remaining, None)) is not None:
                 waiting.append(pool.submit(read_one, file, sidecars, pool, limits, pages))
             loaded = _result(waiting.popleft(), pages, progress)
             progress("reading", done + 1, len(files))
@@ -73,11 +73,11 @@ def read_files(
 
 def _result(waited: Future[Loaded], pages: Pages, progress: Progress) -> Loaded:
     """Return what a file gave; tell meanwhile how many pages of files were recognised."""
-    told = 0
+    reported = 0
     while not wait([waited], _PATIENCE).done:
-        found = [*pages.values()]
-        if (done := sum(page.number for page in found)) != told:
-            progress("recognising", told := done, sum(page.of for page in found))
+        running = [*pages.values()]
+        if (done := sum(page.number for page in running)) != reported:
+            progress("recognising", reported := done, sum(page.of for page in running))
     return waited.result()
 
 
@@ -103,17 +103,17 @@ def read_one(
     """
     if (why := sidecars.bars(file.name)) is not None:
         return Loaded(file, (), (SkippedSource(file.name, why),))
-    found: list[Document | SkippedSource] = []
+    items: list[Document | SkippedSource] = []
     start: tuple[int, ...] | None = ()
     while start is not None:
         start = _read_from(
-            start, file, pool, limits, found, pages=pages if pages is not None else {}
+            start, file, pool, limits, items, pages=pages if pages is not None else {}
         )
-    applied = [sidecars.applied(one) for one in found if isinstance(one, Document)]
+    applied = [sidecars.applied(item) for item in items if isinstance(item, Document)]
     return Loaded(
         file,
-        tuple(finished(one) for one in applied if isinstance(one, Document)),
-        tuple(one for one in (*found, *applied) if isinstance(one, SkippedSource)),
+        tuple(finished(item) for item in applied if isinstance(item, Document)),
+        tuple(item for item in (*items, *applied) if isinstance(item, SkippedSource)),
     )
 
 
@@ -122,7 +122,7 @@ def _read_from(
     file: SourceFile,
     pool: WorkerPool,
     limits: Limits,
-    found: list[Document | SkippedSource],
+    items: list[Document | SkippedSource],
     *,
     pages: Pages,
 ) -> tuple[int, ...] | None:
@@ -131,22 +131,22 @@ def _read_from(
     A file whose member ends the worker is read on from the next member. Nothing of a part that
     fails is used.
     """
-    part, begun = Part(file.name, ()), len(found)
+    part, begun = Part(file.name, ()), len(items)
     try:
         with pool.worker() as worker:
             for frame in answers(worker, request(file, first, limits), limits):
                 if "end" in frame:
                     worker.fit = frame["end"]
                 elif "failed" in frame:
-                    found[begun:] = [SkippedSource(part.name, frame["failed"])]
-                elif isinstance(one := from_frame(frame), Part):
-                    part, begun = one, len(found)
-                elif isinstance(one, PageRead):
-                    pages[part.name] = one
+                    items[begun:] = [SkippedSource(part.name, frame["failed"])]
+                elif isinstance(item := from_frame(frame), Part):
+                    part, begun = item, len(items)
+                elif isinstance(item, PageRead):
+                    pages[part.name] = item
                 else:
-                    found.append(one)
+                    items.append(item)
     except LexloopError as error:
-        found[begun:] = [SkippedSource(part.name, error.what)]
+        items[begun:] = [SkippedSource(part.name, error.what)]
         return (*part.place[:-1], part.place[-1] + 1) if part.place else None
     return None
 
@@ -182,18 +182,18 @@ def _too_long(limits: Limits) -> CorpusError:
 
 def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
     """Return the error that the exit code and the last words mean."""
-    code, said, limit = death.code, death.words, limits.memory
+    code, last_words, limit = death.code, death.words, limits.memory
     memory = f"{limit / (1 << 30):g} GiB" if limit >= 1 << 30 else f"{limit >> 20} MiB"
-    if code == _OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):
+    if code == _OUT_OF_MEMORY or any(mark in last_words for mark in _NO_MEMORY):
         return CorpusError(f"It needs more than {memory} of memory.", "Split the file.")
     if code == -signal.SIGALRM:
         return _too_long(limits)
     if code == -signal.SIGABRT:  # how PDFium ends when it gets no memory
-        what = f"The parser gave up (signal 6): it may need more than {memory} of memory."
-        return CorpusError(what, "Split the file.")
+        message = f"The parser gave up (signal 6): it may need more than {memory} of memory."
+        return CorpusError(message, "Split the file.")
     if code < 0:
         return CorpusError(f"The parser crashed (signal {-code}).", "Save the file anew.")
-    last = said.splitlines()[-1] if said else f"exit code {code}"
+    last = last_words.splitlines()[-1] if last_words else f"exit code {code}"
     return CorpusError(f"The parser failed ({last[:200]}).", "Save the file anew.")
 
 
@@ -210,17 +210,17 @@ def request(file: SourceFile, start: tuple[int, ...], limits: Limits) -> Frame:
     return {**about, "start": start, "limits": asdict(limits)}
 
 
-def to_frame(found: Document | SkippedSource | Part | PageRead) -> Frame:
+def to_frame(item: Document | SkippedSource | Part | PageRead) -> Frame:
     """Return what a reader found as JSON can hold it."""
-    if isinstance(found, Part):
-        return {"part": found}
-    if isinstance(found, PageRead):
-        return {"page": found}
-    if isinstance(found, SkippedSource):
-        return {"skipped": [found.name, found.reason, found.indexed]}
-    places = base64.b64encode(found.places).decode()
-    about = [found.metadata.as_record(), found.pages, found.headings, places, found.notes]
-    return {"document": [found.name, found.title, found.text, *about]}
+    if isinstance(item, Part):
+        return {"part": item}
+    if isinstance(item, PageRead):
+        return {"page": item}
+    if isinstance(item, SkippedSource):
+        return {"skipped": [item.name, item.reason, item.indexed]}
+    places = base64.b64encode(item.places).decode()
+    about = [item.metadata.as_record(), item.pages, item.headings, places, item.notes]
+    return {"document": [item.name, item.title, item.text, *about]}
 
 
 def from_frame(frame: Frame) -> Document | SkippedSource | Part | PageRead:
@@ -285,8 +285,8 @@ def _peak() -> int:
     What ``getrusage`` counts begins, on Linux, with what the process had that started this one.
     """
     try:
-        said = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        return int(said.partition("VmHWM:")[2].split(maxsplit=1)[0]) * 1024
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition("VmHWM:")[2].split(maxsplit=1)[0]) * 1024
     except (OSError, ValueError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
@@ -298,10 +298,10 @@ def _set_alarm(seconds: float) -> None:
 
 def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
     data = read_file(Path(asked["path"]), asked["sha256"], limits)
-    for found in read_bytes(data, asked["name"], limits, tuple(asked["start"])):
-        if isinstance(found, PageRead):  # pages are drawn with the memory that reading them gets
+    for item in read_bytes(data, asked["name"], limits, tuple(asked["start"])):
+        if isinstance(item, PageRead):  # pages are drawn with the memory that reading them gets
             _, most = resource.getrlimit(resource.RLIMIT_AS)
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        if isinstance(found, (Part, PageRead)):
-            _set_alarm(limits.seconds if isinstance(found, Part) else limits.page_seconds)
-        yield to_frame(found)
+        if isinstance(item, (Part, PageRead)):
+            _set_alarm(limits.seconds if isinstance(item, Part) else limits.page_seconds)
+        yield to_frame(item)

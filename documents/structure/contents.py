@@ -38,16 +38,16 @@ def _titled_contents(lines: Sequence[LogicalLine]) -> range:
     for number, line in enumerate(lines):
         if not _CONTENTS.match(line.text):
             continue
-        seen: set[str] = set()
+        titles: set[str] = set()
         for place in range(number + 1, len(lines)):
             entry = _plain(lines[place].text)
-            again = entry in seen and not _counts_on(lines, place)
+            again = entry in titles and not _counts_on(lines, place)
             if again or _is_sentence(lines[place]):
                 return range(number, place)
             # an entry such as "article 5 fees" heads the text in two lines
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
-            seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
+            titles.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
     return _entries(lines) or _paged_entries(lines)
 
 
@@ -66,11 +66,11 @@ def _paged_entries(lines: Sequence[LogicalLine]) -> range:
     """Return a run of lines that end with the numbers of pages, which never fall."""
     begin, last, count, page = 0, 0, 0, 0
     for number, line in enumerate(lines):
-        found = _PAGED.search(line.text[-_LEADER_CHARS:])
-        if found and int(found[1]) >= page and len(line.text) <= LONGEST_HEADING:
+        match = _PAGED.search(line.text[-_LEADER_CHARS:])
+        if match and int(match[1]) >= page and len(line.text) <= LONGEST_HEADING:
             begin = begin if count else number
-            last, page, count = number, int(found[1]), count + 1
-        elif count and (found or number - last > 1):
+            last, page, count = number, int(match[1]), count + 1
+        elif count and (match or number - last > 1):
             if count >= _FEWEST_ENTRIES:
                 break
             count = page = 0
@@ -110,18 +110,18 @@ def _listed_again(lines: Sequence[LogicalLine]) -> frozenset[int]:
         if word_marker(text) or list_markers(text) or bare_number(text):
             entries[number] = _plain(text)
             last[entries[number]] = number
-    found: set[int] = set()
+    listed: set[int] = set()
     run: list[int] = []
     for number in (*entries, len(lines) + _ENTRY_GAP):
         if run and number - run[-1] > _ENTRY_GAP:
-            again = [last[entries[one]] for one in run]
+            again = [last[entries[entry]] for entry in run]
             apart = sum(below - above > _ENTRY_GAP for above, below in pairwise(again))
             if len(run) >= _FEWEST_ENTRIES and 2 * apart > len(run):
-                found.update(range(run[0], run[-1] + 1))
+                listed.update(range(run[0], run[-1] + 1))
             run = []
         if number in entries and last[entries[number]] - number >= _FEWEST_ENTRIES:
             run.append(number)
-    return frozenset(found)
+    return frozenset(listed)
 
 
 def _is_sentence(line: LogicalLine) -> bool:

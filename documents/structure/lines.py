@@ -142,12 +142,12 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         if may_head and not level and number + 1 < len(physical):
             level = _underlined(line, text[slice(*physical[number + 1])])
-        whole = not level and not rows[number]
+        may_wrap = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
-        if whole and lines and not (lines[-1].level or lines[-1].row) and is_joint(line):
+        if may_wrap and lines and not (lines[-1].level or lines[-1].row) and is_joint(line):
             until = end
         elif (
-            whole
+            may_wrap
             and lines
             and before[1] > before[0]
             and not (lines[-1].level or lines[-1].row)
@@ -193,13 +193,13 @@ def hangs(lines: Sequence[LogicalLine]) -> bool:
 
     Where they do, the indent of a line tells what it lies in.
     """
-    hung = found = 0
+    hung = items = 0
     for line in lines:
         markers = [] if line.below < 0 or line.skipped else list_markers(line.text)
         if markers and markers[0].value:
-            found += 1
+            items += 1
             hung += line.below == line.column + markers[0].end
-    return hung >= _FEWEST_HUNG and hung >= _HUNG_SHARE * found
+    return hung >= _FEWEST_HUNG and hung >= _HUNG_SHARE * items
 
 
 def _line(
@@ -338,9 +338,9 @@ def caption(line: str) -> tuple[str, str] | None:
 
     A sentence may begin as it does: only a table above or below tells.
     """
-    found = _CAPTION.match(line)
+    match = _CAPTION.match(line)
     return (
-        (found["number"].rstrip("."), found["heading"].strip())
-        if found and len(line) <= 250
+        (match["number"].rstrip("."), match["heading"].strip())
+        if match and len(line) <= 250
         else None
     )

@@ -18,36 +18,40 @@ from lexloop.documents.structure.tree import ITEMS, Missing, Tree
 _MOST_DOUBTS = 100
 
 
-def named_places(tree: Tree, said: str) -> list[int]:
+def named_places(tree: Tree, phrase: str) -> list[int]:
     """Return the places that words name, in order; all with the label if it is repeated."""
-    said = " ".join(folded(said).split())
-    wanted = said.casefold()
-    own = {place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)}
-    found = [place for place, label in own.items() if label.casefold() == wanted]
-    if not found:
-        every = [tree.find(reference) for reference in asked_references(said)]
+    phrase = " ".join(folded(phrase).split())
+    wanted = phrase.casefold()
+    label_at = {
+        place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)
+    }
+    places = [place for place, label in label_at.items() if label.casefold() == wanted]
+    if not places:
+        every = [tree.find(reference) for reference in asked_references(phrase)]
         labels = {tree.units[place].label for group in every for place in group}
-        found = [place for place, label in own.items() if label in labels] if all(every) else []
-    if not found:
+        places = (
+            [place for place, label in label_at.items() if label in labels] if all(every) else []
+        )
+    if not places:
         inner = f", {wanted}"
-        found = [place for place, label in own.items() if label.casefold().endswith(inner)]
-    if not found:
-        found = [p for p, u in enumerate(tree.units) if wanted and u.heading.casefold() == wanted]
-    return found
+        places = [place for place, label in label_at.items() if label.casefold().endswith(inner)]
+    if not places:
+        places = [p for p, u in enumerate(tree.units) if wanted and u.heading.casefold() == wanted]
+    return places
 
 
-def missing_place(tree: Tree, said: str) -> Missing | None:
+def missing_place(tree: Tree, question: str) -> Missing | None:
     """Return what is in place of a provision that is missing; None where none is named."""
-    return next(filter(None, map(tree.missing, asked_references(said))), None)
+    return next(filter(None, map(tree.missing, asked_references(question))), None)
 
 
-def asked_references(said: str) -> Sequence[Reference]:
+def asked_references(question: str) -> Sequence[Reference]:
     """Return the references in words that name only provisions; "17" is Section 17."""
-    whole = " ".join(folded(said).split())
-    alone = find_references(f"section {whole}")
-    if len(alone) == 1 and alone[0].end == len(f"section {whole}"):
+    words = " ".join(folded(question).split())
+    alone = find_references(f"section {words}")
+    if len(alone) == 1 and alone[0].end == len(f"section {words}"):
         return alone
-    return find_references(whole) or loose_numbers(whole)
+    return find_references(words) or loose_numbers(words)
 
 
 def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
@@ -55,31 +59,31 @@ def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
 
     Those of a row are the names of its table's columns.
     """
-    found: list[str] = []
+    lines: list[str] = []
     if tree.units[place].kind == "row":
         beside = (tree.units[at] for at in tree.children(tree.units[place].parent))
         heads = (text[u.start : u.end].strip().split("\n") for u in beside if u.kind == "columns")
-        found += [" | ".join(cells(head[0])) for head in heads]
+        lines += [" | ".join(cells(head[0])) for head in heads]
     if tree.units[place].kind in ITEMS:
         for above in tree.above(place):
             unit = tree.units[above]
             if tree.leads(above, text):
-                found.append(" ".join(text[unit.body : tree.own_end(above)].split()))
+                lines.append(" ".join(text[unit.body : tree.own_end(above)].split()))
             if unit.kind not in ITEMS:
                 break
-    return found[::-1]
+    return lines[::-1]
 
 
 def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
     """Return the references in a unit's text, in order, and the places that they name."""
-    found: dict[str, list[int]] = {}
+    mentioned: dict[str, list[int]] = {}
     for at in (place, *tree.below(place)):
-        own = narrowed(text[tree.units[at].body : tree.own_end(at)])
-        for reference in find_references(own):
-            act = elsewhere(own, reference)
-            said = " ".join(own[reference.start : act.end].split())
-            found.setdefault(said, [] if act.act else tree.find(reference, at))
-    return found
+        words = narrowed(text[tree.units[at].body : tree.own_end(at)])
+        for reference in find_references(words):
+            act = elsewhere(words, reference)
+            phrase = " ".join(words[reference.start : act.end].split())
+            mentioned.setdefault(phrase, [] if act.act else tree.find(reference, at))
+    return mentioned
 
 
 def unfound(tree: Tree, text: str) -> list[str]:
@@ -91,20 +95,20 @@ def unfound(tree: Tree, text: str) -> list[str]:
     counts: Counter[tuple[Step, ...]] = Counter()
     first: dict[tuple[Step, ...], tuple[Reference, str]] = {}
     for place, unit in enumerate(tree.units):
-        own = narrowed(text[unit.body : tree.own_end(place)])
-        for reference in find_references(own):
-            act, code, *_ = elsewhere(own, reference)
+        words = narrowed(text[unit.body : tree.own_end(place)])
+        for reference in find_references(words):
+            act, code, *_ = elsewhere(words, reference)
             if not (act or code or reference.here) and reference.steps[0].key:
                 steps = (*reference.steps, *reference.last)
                 counts[steps] += 1
-                said = " ".join(own[reference.start : reference.end].split())
-                first.setdefault(steps, (reference, said))
-    told = ((*first[steps], count) for steps, count in counts.most_common() if count > 1)
+                phrase = " ".join(words[reference.start : reference.end].split())
+                first.setdefault(steps, (reference, phrase))
+    repeated = ((*first[steps], count) for steps, count in counts.most_common() if count > 1)
     # a numbering is gone through for each of them
-    lost = (one for one in told if not tree.find(one[0]) and tree.missing(one[0]))
+    lost = (row for row in repeated if not tree.find(row[0]) and tree.missing(row[0]))
     return [
-        f"{said} is referred to {count} times and was not found."
-        for _, said, count in islice(lost, _MOST_DOUBTS)
+        f"{phrase} is referred to {count} times and was not found."
+        for _, phrase, count in islice(lost, _MOST_DOUBTS)
     ]
 
 

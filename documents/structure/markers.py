@@ -127,17 +127,17 @@ def page_numbers(lines: Sequence[str]) -> frozenset[int]:
     read: list[tuple[int, str, int]] = []
     paged: set[str] = set()
     for place, line in enumerate(lines):
-        found = None
+        match = None
         if len(line) <= _LONGEST_PAGE:
-            found = _PAGE.match(line) or _PAGED.match(line) or _RUNNING.match(line)
-        if found:
-            begin, end = found.span("number")
-            words = "" if found.re is _PAGE else f"{line[:begin]}#{line[end:]}"
-            paged |= {words} if found.re is not _RUNNING else set()
-            read.append((place, words, int(found["number"])))
-    said = {(words, value) for _, words, value in read}
+            match = _PAGE.match(line) or _PAGED.match(line) or _RUNNING.match(line)
+        if match:
+            begin, end = match.span("number")
+            words = "" if match.re is _PAGE else f"{line[:begin]}#{line[end:]}"
+            paged |= {words} if match.re is not _RUNNING else set()
+            read.append((place, words, int(match["number"])))
+    printed = {(words, value) for _, words, value in read}
     each = {
-        words for words, value in said if (words, value + 1) in said
+        words for words, value in printed if (words, value + 1) in printed
     }  # "Article 1", "Article 2"
     ends: dict[tuple[str, int], tuple[int, int]] = {}  # how many end so, and the last one's place
     back: dict[int, int] = {}
@@ -150,32 +150,32 @@ def page_numbers(lines: Sequence[str]) -> frozenset[int]:
         if count + 1 >= ends.get((words, value), (0, -1))[0]:
             ends[words, value] = count + 1, place
             back[place] = last
-    held: set[int] = set()
+    numbered: set[int] = set()
     for count, last in ends.values():
         at = last if count >= _FEWEST_PAGES else -1
-        while at >= 0 and at not in held:
-            held.add(at)
+        while at >= 0 and at not in numbered:
+            numbered.add(at)
             at = back[at]
-    return frozenset(held)
+    return frozenset(numbered)
 
 
 def word_marker(line: str) -> Marker | None:
     """Return the keyword or section sign with a number in front: ``Article 5``, ``§ 5``."""
     if line[:1] not in _OPENING:
         return None
-    if found := _SECTION_SIGN.match(line):
-        number = found["number"].rstrip(".")
-        return Marker("§", value_of(number), number, found.end())
+    if match := _SECTION_SIGN.match(line):
+        number = match["number"].rstrip(".")
+        return Marker("§", value_of(number), number, match.end())
     if (bare := line.strip().lower()) in _BARE_ANNEXES:
         return Marker(bare, 1, "", len(line))
-    found = _WORD.match(line)
-    if found is None or not found["word"][0].isupper():
+    match = _WORD.match(line)
+    if match is None or not match["word"][0].isupper():
         return None
-    word, number = found["word"].lower(), found["number"].rstrip(".")
+    word, number = match["word"].lower(), match["number"].rstrip(".")
     if number[0].islower():
         return None
     number = str(_COUNTED.get(number.lower(), number))
-    return Marker(ABBREVIATED.get(word.rstrip("."), word), value_of(number), number, found.end())
+    return Marker(ABBREVIATED.get(word.rstrip("."), word), value_of(number), number, match.end())
 
 
 def list_markers(line: str, at: int = 0) -> list[Marker]:
@@ -186,19 +186,19 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
     head = line[at : at + _LONGEST_MARK]
     if head[:1].isalpha() and "." not in head and ")" not in head:
         return []  # nearly every line: words
-    if found := _BRACKET.match(line, at):
-        return _readings(found["number"], "({})", _behind(line, found))
-    if found := _DECIMAL.match(line, at):
-        number = found["number"]
+    if match := _BRACKET.match(line, at):
+        return _readings(match["number"], "({})", _behind(line, match))
+    if match := _DECIMAL.match(line, at):
+        number = match["number"]
         depth = number.count(".") + 1
         first = "1" if number[0].isdigit() else "A"
         style = first + ".1" * (depth - 1)
-        return [Marker(style, value_of(number), number, _behind(line, found))]
-    if found := _UK.match(line, at):
-        number = found["number"]
-        return [Marker("1.", _numeric(number), number, _behind(line, found))]
-    if found := _DOTTED.match(line, at):
-        return _readings(found["number"], "{}" + found["mark"], _behind(line, found))
+        return [Marker(style, value_of(number), number, _behind(line, match))]
+    if match := _UK.match(line, at):
+        number = match["number"]
+        return [Marker("1.", _numeric(number), number, _behind(line, match))]
+    if match := _DOTTED.match(line, at):
+        return _readings(match["number"], "{}" + match["mark"], _behind(line, match))
     rest = line[at + 1 :]
     bullet = head[:1] in _BULLETS and rest[:1].isspace() and rest.strip()
     return [Marker(head[0], 0, "", len(line) - len(rest.lstrip()))] if bullet else []
@@ -206,14 +206,14 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
 
 def bare_number(line: str) -> Marker | None:
     """Return a number with only a blank behind it, as in UK acts: ``5 Offences``."""
-    found = _BARE.match(line)
-    return Marker("1.", _numeric(found["number"]), found["number"], found.end()) if found else None
+    match = _BARE.match(line)
+    return Marker("1.", _numeric(match["number"]), match["number"], match.end()) if match else None
 
 
 def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
     """Return a heading that runs into the first item, and its end: ``Notice. (1)``."""
-    found = _RUN_IN.match(line, at)
-    return (found["heading"].strip(), found.end()) if found else None
+    match = _RUN_IN.match(line, at)
+    return (match["heading"].strip(), match.end()) if match else None
 
 
 def title_heading(line: str, at: int) -> tuple[str, int] | None:
@@ -221,10 +221,10 @@ def title_heading(line: str, at: int) -> tuple[str, int] | None:
 
     It is in title case, ``2. Grant of License.``, or a dash stands behind its stop.
     """
-    found = _DASHED.match(line, at)
-    if found is None and line[at : at + 1].isupper():
-        found = _TITLE.match(line, at)
-    return (found["heading"].strip(), found.end()) if found else None
+    match = _DASHED.match(line, at)
+    if match is None and line[at : at + 1].isupper():
+        match = _TITLE.match(line, at)
+    return (match["heading"].strip(), match.end()) if match else None
 
 
 def _readings(number: str, form: str, end: int) -> list[Marker]:
@@ -232,19 +232,19 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
     if number[0].isdigit():
         return [Marker(form.format("1"), _numeric(number), number, end)]
     low, upper = number.lower(), number.isupper()
-    found = []
+    markers = []
     if (roman := roman_value(low)) and (upper or low == number):
-        found.append(Marker(form.format("I" if upper else "i"), roman, number, end))
+        markers.append(Marker(form.format("I" if upper else "i"), roman, number, end))
     if len(set(low)) == 1 and (len(low) <= 2 or low not in ("iii", "xxx", "ccc", "mmm")):
         letter = ord(low[0]) - 96 + 26 * (len(low) - 1)
-        found.append(Marker(form.format("A" if upper else "a"), letter, number, end))
+        markers.append(Marker(form.format("A" if upper else "a"), letter, number, end))
         if len(low) == 2:
-            found.append(Marker(form.format("AA" if upper else "aa"), letter - 26, number, end))
+            markers.append(Marker(form.format("AA" if upper else "aa"), letter - 26, number, end))
     elif len(low) == 2 and not roman and low == number:  # (ab) after (aa), (ba) inserted after (b)
         inserted = ord(low[0]) - 96 + (ord(low[1]) - 96) / 100
-        found.append(Marker(form.format("A" if upper else "a"), inserted, number, end))
+        markers.append(Marker(form.format("A" if upper else "a"), inserted, number, end))
     # few lists count to fifty: where neither reading goes on, (c) is a letter
-    return found[::-1] if number in LETTERS else found
+    return markers[::-1] if number in LETTERS else markers
 
 
 def _numeric(number: str) -> float:
@@ -270,15 +270,15 @@ def value_of(number: str) -> float:
     return roman_value(last.lower()) or (float(ord(last.lower()[0]) - 96) if last else 0.0)
 
 
-def _behind(line: str, found: re.Match[str]) -> int:
+def _behind(line: str, match: re.Match[str]) -> int:
     """Return where the text behind a number begins."""
-    return len(line) - len(line[found.end() :].lstrip(_BLANKS))
+    return len(line) - len(line[match.end() :].lstrip(_BLANKS))
 
 
 def is_about_definitions(heading: str) -> bool:
     """Return whether a heading announces definitions."""
-    said = heading.lower()
-    return any(word in said for word in _ABOUT_DEFINITIONS)
+    words = heading.lower()
+    return any(word in words for word in _ABOUT_DEFINITIONS)
 
 
 def defined_term(line: str, among_definitions: bool) -> str | None:
@@ -291,16 +291,16 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
     head = line[: 2 * _REACH]
     if entry := _TERM_RUN_IN.match(head):  # Fee. "Fee" means ...
         term = defined_term(line[entry.end() :], among_definitions)
-        said = entry["term"].strip().lower()
-        return term if term is not None and term.lower().startswith(said[:_ALIKE]) else None
+        opening = entry["term"].strip().lower()
+        return term if term is not None and term.lower().startswith(opening[:_ALIKE]) else None
     if quoted := _QUOTED.match(head):
         if _FOLLOWS.match(head, quoted.end()):
             return next(group for group in quoted.groups() if group).strip(" ,")
         return None
     if not among_definitions:
         return None
-    found = _PLAIN_TERM.match(head) or _LISTED_TERM.match(head)
-    term = found["term"].strip(" ,") if found else ""
+    match = _PLAIN_TERM.match(head) or _LISTED_TERM.match(head)
+    term = match["term"].strip(" ,") if match else ""
     return term if term and term not in STOP_WORDS and _CLAUSE.isdisjoint(term.split()) else None
 
 

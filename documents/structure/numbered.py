@@ -67,16 +67,20 @@ def _spine(
         for marker in list_markers(line.text) or filter(None, [bare_number(line.text)]):
             doubtful = marker.style == "I." and marker.number in LETTERS
             if marker.style in _SPINES and len(marker.number) <= _LONGEST_NUMBER and not doubtful:
-                own = runs[marker.style, line.column if indented else 0]
-                own.add(number, marker, _speaks(lines, number, marker, named))
-    for (style, _), own in sorted(runs.items(), key=lambda item: item[1].score, reverse=True):
-        run = own.best()
+                marker_run = runs[marker.style, line.column if indented else 0]
+                marker_run.add(number, marker, _speaks(lines, number, marker, named))
+    for (style, _), marker_run in sorted(
+        runs.items(), key=lambda item: item[1].score, reverse=True
+    ):
+        run = marker_run.best()
         if _completes(run, lines):
             continue
         first, last = min(run, default=0), max(run, default=-1)
-        among = sum(first <= number <= last for number in own.markers)
-        spoken = own.score >= _SPINES[style] * among
-        if len(run) >= _FEWEST_NUMBERED and (spoken or _runs_through(run, own.markers, lines)):
+        among = sum(first <= number <= last for number in marker_run.markers)
+        spoken = marker_run.score >= _SPINES[style] * among
+        if len(run) >= _FEWEST_NUMBERED and (
+            spoken or _runs_through(run, marker_run.markers, lines)
+        ):
             headed = 2 * sum(is_headed(lines, number, run) for number in run) > len(run)
             return {
                 number: _numbered(lines, number, marker, headed and is_headed(lines, number, run))
@@ -94,14 +98,14 @@ def _paragraphs(
     each opens a whole sentence; together they are the most of the text. What a lead-in leads into
     is a list, unless each item of it says something by itself.
     """
-    found: dict[tuple[str, int], dict[int, Marker]] = defaultdict(dict)
+    runs: dict[tuple[str, int], dict[int, Marker]] = defaultdict(dict)
     for number, line in enumerate(lines):
         if number in contents or number in taken or line.row:
             continue
         for marker in list_markers(line.text) or filter(None, [bare_number(line.text)]):
             if marker.style in _COUNTING and len(marker.number) <= _LONGEST_NUMBER:
-                found[marker.style, line.column if indented else 0][number] = marker
-    for run in sorted(found.values(), key=min):
+                runs[marker.style, line.column if indented else 0][number] = marker
+    for run in sorted(runs.values(), key=min):
         if len(run) >= _FEWEST_NUMBERED and _are_paragraphs(run, lines):
             return {n: _numbered(lines, n, replace(m, style="1.")) for n, m in run.items()}
     return {}
@@ -115,8 +119,8 @@ def _are_paragraphs(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> 
         return False
     if _completes(run, lines):
         return False
-    held = lines[last].end - lines[first].start
-    return 2 * held >= lines[-1].end - lines[0].start and _rises(run, lines)
+    length = lines[last].end - lines[first].start
+    return 2 * length >= lines[-1].end - lines[0].start and _rises(run, lines)
 
 
 def _completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
@@ -173,17 +177,17 @@ class _Runs:
         self.markers[line] = marker
         whole = int(marker.value)
         if marker.value > whole:  # inserted: 12A
-            held, value, last = self._ends.get(whole, _NONE)
-            before = [(held, last)] if value < marker.value else []
+            score, value, last = self._ends.get(whole, _NONE)
+            before = [(score, last)] if value < marker.value else []
         else:
             # standards count the provisions of each chapter from its own hundred
             gaps = range(_HUNDRED if whole % _HUNDRED == 1 else WIDEST_GAP)
             ended = (self._ends.get(whole - 1 - gap, _NONE) for gap in gaps)
             before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
             before.append((0.0 if whole <= 1 else -_LATE, -1))
-        held, last = max(before, default=_NONE[::2])
-        if held + speaks > self._ends.get(whole, _NONE)[0]:
-            self._ends[whole] = (held + speaks, marker.value, line)
+        score, last = max(before, default=_NONE[::2])
+        if score + speaks > self._ends.get(whole, _NONE)[0]:
+            self._ends[whole] = (score + speaks, marker.value, line)
             self._back[line] = last
 
     def best(self) -> dict[int, Marker]:
@@ -213,7 +217,7 @@ def _speaks(
     titled = title_heading(line.text, marker.end) is not None
     above = is_headed(lines, number)
     inner = f"{marker.number}.1"
-    below = any(one.text.startswith(inner) for one in lines[number : number + 3])
+    below = any(following.text.startswith(inner) for following in lines[number : number + 3])
     below = below or inner in line.text[marker.end : marker.end + 200]
     return (
         0.1
@@ -230,8 +234,8 @@ def is_headed(lines: Sequence[LogicalLine], number: int, run: Collection[int] = 
     if number == 0 or number - 1 in run:
         return False
     line = lines[number - 1]
-    own = lines[number]
-    if own.short and not own.ended and not SAYS.search(own.text):
+    headed_line = lines[number]
+    if headed_line.short and not headed_line.ended and not SAYS.search(headed_line.text):
         return False  # what stands behind its number is its heading
     return (line.short and not line.ended and len(line.text) < 80) or line.beside
 

@@ -100,9 +100,9 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     order = _ordered(headings)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
     named = [
-        (found["word"].lower(), found["number"])
-        for found in _NAMED.finditer(text[:_READ])
-        if not text[found.start() - 1].isalnum()
+        (match["word"].lower(), match["number"])
+        for match in _NAMED.finditer(text[:_READ])
+        if not text[match.start() - 1].isalnum()
     ]
     spine: dict[int, Heading] = {}
     if not provisions:
@@ -164,16 +164,16 @@ def _worded_headings(
 
 def _own_word(named: Sequence[tuple[str, str]], headings: Mapping[int, Heading], text: str) -> str:
     """Return the word by which a text mostly names its own provisions, by default "section"."""
-    own = {heading.number for heading in headings.values()}
+    numbers = {heading.number for heading in headings.values()}
     signed = sum(1 for _ in _SIGNED.finditer(text[:_READ]))
     called = Counter({"§": signed} if signed else {})
-    called.update(word for word, number in named if number in own)
+    called.update(word for word, number in named if number in numbers)
     return called.most_common(1)[0][0] if called else "section"
 
 
 def _dotted_word(text: str) -> str:
     """Return the word by which a text mostly names numbers such as 2.1; "" if it hardly does."""
-    counts = Counter(found["word"].lower() for found in _DOTTED.finditer(text[:_READ]))
+    counts = Counter(match["word"].lower() for match in _DOTTED.finditer(text[:_READ]))
     word, times = counts.most_common(1)[0] if counts else ("", 0)
     return word if times >= FEWEST_MARKED else ""
 
@@ -187,7 +187,7 @@ def _coded(
     """
     if any(heading.style in _PROVISION_WORDS for heading in headings.values()):
         return {}
-    found: dict[int, Heading] = {}
+    sections: dict[int, Heading] = {}
     last: list[int] = []
     for number, line in enumerate(lines):
         code = _CODE.match(line.text)
@@ -197,19 +197,19 @@ def _coded(
         if parts <= last or (last and parts[0] != last[0]):
             return {}
         last = parts
-        found[number] = Heading("section", code["number"], code["title"].rstrip("."), line.level)
-    return found if len(found) >= FEWEST_MARKED else {}
+        sections[number] = Heading("section", code["number"], code["title"].rstrip("."), line.level)
+    return sections if len(sections) >= FEWEST_MARKED else {}
 
 
 def _capitals(lines: Sequence[LogicalLine], contents: Collection[int]) -> dict[int, Heading]:
     """Return the headings of a document that has no others: short lines in capitals over text."""
-    found = {
+    headings = {
         number: Heading("", "", line.text, 2)
         for number, line in enumerate(lines[:-1])
         if line.text.isupper() and line.short and len(line.text) < _LONGEST_CAPITALS
         if number not in contents and not line.row and not lines[number + 1].text.isupper()
     }
-    return found if len(found) >= _FEWEST_CAPITALS else {}
+    return headings if len(headings) >= _FEWEST_CAPITALS else {}
 
 
 def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
@@ -229,7 +229,7 @@ def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) ->
         return {}
     numbers = {heading.number for heading in spine.values()}
     naming = sum(
-        any(found["number"] in numbers for found in _NAMED.finditer(lines[number].text))
+        any(match["number"] in numbers for match in _NAMED.finditer(lines[number].text))
         for number, _ in counted
     )
     style = NOTES if 2 * naming > len(counted) else "annex"
@@ -245,9 +245,11 @@ def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
     last: dict[str, float] = {}
     valued: dict[int, Heading] = {}
     for line, heading in sorted(headings.items()):
-        own = heading.number.rpartition(" ")[2]
-        letter = ord(own.lower()) - 96 if len(own) == 1 and own.isalpha() else 0
-        value = letter if letter and letter == last.get(heading.style, 0) + 1 else value_of(own)
+        last_part = heading.number.rpartition(" ")[2]
+        letter = ord(last_part.lower()) - 96 if len(last_part) == 1 and last_part.isalpha() else 0
+        value = (
+            letter if letter and letter == last.get(heading.style, 0) + 1 else value_of(last_part)
+        )
         last[heading.style] = value
         valued[line] = replace(heading, value=value)
     return valued
@@ -309,13 +311,13 @@ def _heading(
         return _worded(line, marker, following)
     if not line.level:
         return None
-    found = [m for m in list_markers(line.text) if not m.style.startswith("A.1")]
-    found = found or [bare for bare in [bare_number(line.text)] if bare is not None]
-    if not found or not found[0].value:
+    markers = [m for m in list_markers(line.text) if not m.style.startswith("A.1")]
+    markers = markers or [bare for bare in [bare_number(line.text)] if bare is not None]
+    if not markers or not markers[0].value:
         return Heading("", "", line.text, line.level)
     last = counted.get(line.level)
-    goes_on = (m for m in found if last and (m.style, m.value - 1) == (last.style, last.value))
-    marker = next(goes_on, found[0])
+    goes_on = (m for m in markers if last and (m.style, m.value - 1) == (last.style, last.value))
+    marker = next(goes_on, markers[0])
     for level in [level for level in counted if level > line.level]:
         del counted[level]
     counted[line.level] = marker
@@ -346,12 +348,12 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
     rest = line.text[begin:]
     if rest:
-        if any(one.value == 1 for one in list_markers(rest)):  # "Art. 2. 1. Nobody may ..."
+        if any(item.value == 1 for item in list_markers(rest)):  # "Art. 2. 1. Nobody may ..."
             return Heading(word, _named(marker), "", line.level, begin)
-        found = _SENTENCE.match(rest)
-        long = found and len(line.text) > 60 and len(rest) - found.end() > 20
-        if found and (long or _is_said(rest[found.end() :])):
-            return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
+        match = _SENTENCE.match(rest)
+        long = match and len(line.text) > 60 and len(rest) - match.end() > 20
+        if match and (long or _is_said(rest[match.end() :])):
+            return Heading(word, _named(marker), match["heading"], line.level, begin + match.end())
         binds = not line.level and rest.endswith((".", ";")) and BINDS.search(rest)
         if len(line.text) > LONGEST_HEADING or binds:
             return Heading(word, _named(marker), "", line.level, begin)
@@ -393,8 +395,8 @@ def _lettered(
 
     What follows the first is a short line too, at its indent where indents tell.
     """
-    found: dict[int, Heading] = {}
-    held: tuple[int, Marker] | None = None
+    appendices: dict[int, Heading] = {}
+    candidate: tuple[int, Marker] | None = None
     column, count = 0, 0
     for number, line in enumerate(lines):
         markers = [] if number in contents or line.row or line.level else list_markers(line.text)
@@ -402,18 +404,20 @@ def _lettered(
         if marker is None:
             continue
         if marker.style != "A.":  # A.1
-            if held is not None and marker.number.startswith(held[1].number + "."):
-                place, opener = held
-                found[place] = Heading("A.", opener.number, lines[place].text[opener.end :].strip())
-                column, count, held = lines[place].column, 1, None
-        elif not found and marker.value == 1 and line.short:
-            held = number, marker
-        elif found and marker.value == count + 1 and line.short:
+            if candidate is not None and marker.number.startswith(candidate[1].number + "."):
+                place, opener = candidate
+                appendices[place] = Heading(
+                    "A.", opener.number, lines[place].text[opener.end :].strip()
+                )
+                column, count, candidate = lines[place].column, 1, None
+        elif not appendices and marker.value == 1 and line.short:
+            candidate = number, marker
+        elif appendices and marker.value == count + 1 and line.short:
             if indented and line.column != column:
                 continue
-            found[number] = Heading("A.", marker.number, line.text[marker.end :].strip())
+            appendices[number] = Heading("A.", marker.number, line.text[marker.end :].strip())
             count += 1
-    return found
+    return appendices
 
 
 def _ordered(headings: Mapping[int, Heading]) -> list[str]:

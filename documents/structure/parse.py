@@ -116,7 +116,7 @@ class _Parser:
         self._counted = {
             (marker.style, _stem(marker), marker.value)
             for line in lines
-            for at in (0, *(found.end() for found in _WITHIN.finditer(line.text)))
+            for at in (0, *(match.end() for match in _WITHIN.finditer(line.text)))
             for marker in _in_a_row(line.text, at)
         }
 
@@ -216,7 +216,7 @@ class _Parser:
         if not markers or not self._acceptable(markers, line):
             self._plain(number, line, at)
             return
-        for left in range(_MOST_ON_A_LINE, 0, -1):
+        for depth in range(_MOST_ON_A_LINE, 0, -1):
             known = self._outline.indented and not at and not line.skipped
             column = line.column if known else -1
             ahead = partial(self._roman_ahead, number)
@@ -226,7 +226,7 @@ class _Parser:
             if not any(m.value == 1 for m in inner):
                 heading, begin = run_in_heading(line.text, begin) or ("", begin)
                 inner = list_markers(line.text, begin) if heading else []
-            inner = [marker for marker in inner if marker.value == 1 and left > 1]
+            inner = [marker for marker in inner if marker.value == 1 and depth > 1]
             body = None
             if not heading and self._outline.numbered and fit.marker.style[0] == "1":
                 heading, body = title_heading(line.text, fit.marker.end) or ("", None)
@@ -293,11 +293,11 @@ class _Parser:
         Between two tables it is that of the one it stands closer to.
         """
         below = self._lines[number + 1 : number + 2]
-        found = caption(line.text) if not line.row and self._builder.unnamed_table else None
-        if found is None or line.ended or found[1][:1].islower():
+        named = caption(line.text) if not line.row and self._builder.unnamed_table else None
+        if named is None or line.ended or named[1][:1].islower():
             return False
         joined = line.start - self._lines[number - 1].end == 1
-        return not any(one.row and not (joined and one.start - line.end > 1) for one in below)
+        return not any(lower.row and not (joined and lower.start - line.end > 1) for lower in below)
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Return whether a short line is the heading of the numbered provision on the next."""
@@ -315,16 +315,16 @@ class _Parser:
         markers = [marker for line in below for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
-    def _heads_text(self, number: int, line: LogicalLine, own: Marker) -> bool:
+    def _heads_text(self, number: int, line: LogicalLine, line_marker: Marker) -> bool:
         """Return whether the words behind a number are the heading of the line or list below."""
-        title, below = line.text[own.end :], self._lines[number + 1 : number + 3]
+        title, below = line.text[line_marker.end :], self._lines[number + 1 : number + 3]
         named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
         if not (named and line.short and below) or SAYS.search(title):
             return False
-        first, *second = ([*list_markers(one.text)] for one in below)
+        first, *second = ([*list_markers(lower.text)] for lower in below)
         if any(marker.style[0] != "(" for marker in first):
-            return any(marker.value == 1 and marker.style != own.style for marker in first)
-        led = not first and any(marker.value == 1 for found in second for marker in found)
+            return any(marker.value == 1 and marker.style != line_marker.style for marker in first)
+        led = not first and any(marker.value == 1 for markers in second for marker in markers)
         return below[0].ended or led
 
     def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
@@ -405,8 +405,8 @@ class _Builder:
     @property
     def among_definitions(self) -> bool:
         """True where the nearest provision's or part's heading names definitions."""
-        held = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
-        return is_about_definitions(next(filter(None, held), ""))
+        headings = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
+        return is_about_definitions(next(filter(None, headings), ""))
 
     def knows_beside(self, number: str) -> bool:
         """Return whether the unit that ``4.2.1`` lies in, or stands beside, is open."""
@@ -632,12 +632,12 @@ class _Builder:
         written = self._last_text if top is not None and top.kind == "text" else ""
         if top is not None and top.divides and top.place == len(self._opened) - 1:
             written = top.heading
-        found = caption(written)
-        if found is None and written:
-            found = self._two_lines(written)
-            top = self.stack[-1] if found else top
-        if top is not None and found is not None:
-            top.number, top.heading = found
+        named = caption(written)
+        if named is None and written:
+            named = self._two_lines(written)
+            top = self.stack[-1] if named else top
+        if top is not None and named is not None:
+            top.number, top.heading = named
             sheet = f"{top.label}, " if written.startswith("Row ") else ""
             top.kind, top.label, top.divides = "table", f"{sheet}Table {top.number}", False
             return
@@ -649,26 +649,26 @@ class _Builder:
         *_, above, below = [None, None, *self._opened[-2:]]
         if above is None or below is None or above.kind != "text" or above.parent != below.parent:
             return None
-        found = caption(self._text_before)
-        if found is None or found[1] or above.end <= above.start:
+        named = caption(self._text_before)
+        if named is None or named[1] or above.end <= above.start:
             return None
         self._close(len(self.stack) - 1)
         del self._opened[-1]
         self.stack.append(above)
-        return found[0], title.rstrip(".")
+        return named[0], title.rstrip(".")
 
     @property
     def unnamed_table(self) -> OpenUnit | None:
         """The table that the line before ended in, where nothing has counted it yet."""
-        found = (e for e in self.stack if e.kind == "table" and not e.number)
-        return next(found, None) if self._pending is None else None
+        unnamed = (e for e in self.stack if e.kind == "table" and not e.number)
+        return next(unnamed, None) if self._pending is None else None
 
     def name_table(self, line: LogicalLine) -> None:
         """Name the table that is open by the caption below it."""
-        table, found = self.unnamed_table, caption(line.text)
+        table, named = self.unnamed_table, caption(line.text)
         assert table is not None
-        assert found is not None
-        table.number, table.heading = found
+        assert named is not None
+        table.number, table.heading = named
         old, table.label = table.label, f"Table {table.number}"
         for row in self._opened[table.place + 1 :]:
             row.label = table.label + row.label.removeprefix(old)
@@ -818,9 +818,9 @@ class _Builder:
             wrong = "numbers are missing" if step > 1 else "out of order" if step else "repeated"
             self._note_problem(f"{entry.label} follows {label}: {wrong}")
 
-    def _note_problem(self, what: str) -> None:
+    def _note_problem(self, problem: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
-            self._problems.append(f"{what}.")
+            self._problems.append(f"{problem}.")
 
 
 def _unhead(opened: Sequence[OpenUnit]) -> None:
@@ -860,7 +860,7 @@ def _part_annexes(opened: Sequence[OpenUnit]) -> None:
             parts[e.place] = above
             if e.number:
                 named.setdefault(e.label, set()).add(above.place)
-    annexes = {label.partition(",")[0] for label, found in named.items() if len(found) > 1}
+    annexes = {label.partition(",")[0] for label, units in named.items() if len(units) > 1}
     for e in opened:
         annex, comma, point = e.label.partition(", ")
         if e.place in parts and parts[e.place] is not e and comma and annex in annexes:

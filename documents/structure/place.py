@@ -45,9 +45,9 @@ def at_of(document: Document, start: int, end: int) -> At:
 
 def _row(document: Document, around: Sequence[int], begin: int) -> At:
     """Return the row of a sheet, unless the label says it."""
-    found = _ROW.match(document.text, begin)
+    match = _ROW.match(document.text, begin)
     labelled = bool(around) and document.tree.units[around[0]].kind == "row"
-    return {"row": int(found[1])} if found and not labelled else {}
+    return {"row": int(match[1])} if match and not labelled else {}
 
 
 def _counted(document: Document, around: Sequence[int], begin: int) -> At:

@@ -19,8 +19,8 @@ def opens_recitals(text: str) -> bool:
 
 def first_within(text: str) -> int:
     """Return where the first recital begins in a line that opens them; 0 where none does."""
-    found = _ENDING.search(text) or _OPENING.match(text)
-    at = len(text) - len(text[found.end() :].lstrip()) if found else 0
+    match = _ENDING.search(text) or _OPENING.match(text)
+    at = len(text) - len(text[match.end() :].lstrip()) if match else 0
     return at if any(marker.value == 1 for marker in list_markers(text, at)) else 0
 
 
@@ -30,29 +30,31 @@ def run_of_recitals(lines: Sequence[LogicalLine], first: int, passed: Container[
     Numbers run from one on in front of the first provision, which is on the line ``first``, and
     each opens what is said in a whole sentence. Of parties that are counted only the last does.
     """
-    found = {
+    values = {
         number: {marker.style: marker.value for marker in list_markers(line.text)}
         for number, line in enumerate(lines[:first])
         if number not in passed and not line.row
     }
-    runs = (_run(found, style) for style in _STYLES)
+    runs = (_run(values, style) for style in _STYLES)
     return max((run[0] for run in runs if _recites([lines[n].text for n in run])), default=-1)
 
 
-def _run(found: Mapping[int, Mapping[str, float]], style: str) -> list[int]:
+def _run(numbers_at: Mapping[int, Mapping[str, float]], style: str) -> list[int]:
     """Return the lines of the last run of a style; none if numbered provisions stand before it."""
     run: list[int] = []
-    for number, values in found.items():
+    for number, values in numbers_at.items():
         if values.get(style) == len(run) + 1:
             run.append(number)
         elif values.get(style) == 1:
             run = [number]
-    counted = any({"1.", "1.1"} & found[n].keys() - {style} for n in found if run and n < run[0])
+    counted = any(
+        {"1.", "1.1"} & numbers_at[n].keys() - {style} for n in numbers_at if run and n < run[0]
+    )
     return [] if counted else run
 
 
 def _recites(texts: Sequence[str]) -> bool:
     """Return whether texts are whole sentences that say something."""
-    whole = sum(text.endswith(".") for text in texts)
+    ended = sum(text.endswith(".") for text in texts)
     saying = sum(SAYS.search(text) is not None for text in texts)
-    return len(texts) >= _FEWEST and whole >= _MOST * len(texts) and 2 * saying >= len(texts)
+    return len(texts) >= _FEWEST and ended >= _MOST * len(texts) and 2 * saying >= len(texts)

@@ -128,12 +128,12 @@ class Reference:
 
 def find_references(text: str) -> list[Reference]:
     """Return the references of a text in order, one for each number named; at most 40."""
-    found: list[Reference] = []
+    references: list[Reference] = []
     at = 0
-    while len(found) < _MOST and (atom := _ATOM.search(text, at)):
+    while len(references) < _MOST and (atom := _ATOM.search(text, at)):
         group, at = _group(text, atom, _DEEPEST)
-        found += group
-    return found[:_MOST]
+        references += group
+    return references[:_MOST]
 
 
 def loose_numbers(text: str) -> list[Reference]:
@@ -149,13 +149,17 @@ def loose_numbers(text: str) -> list[Reference]:
 @lru_cache(maxsize=1 << 14)
 def steps_of(label: str) -> tuple[Step, ...]:
     """Return the steps that lead to a unit, read off its label; empty without a number."""
-    found = find_references(label)
-    return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
+    references = find_references(label)
+    return (
+        references[0].steps
+        if references and references[0].start == 0 and references[0].end == len(label)
+        else ()
+    )
 
 
 def _refers(before: str) -> bool:
-    said = before.lower().split()
-    return before[-1:] == " " and bool(said) and said[-1].lstrip("(") in _REFERS
+    words = before.lower().split()
+    return before[-1:] == " " and bool(words) and words[-1].lstrip("(") in _REFERS
 
 
 def lies_over(before: str, after: str) -> bool:
@@ -176,7 +180,7 @@ def lies_over(before: str, after: str) -> bool:
 def ends_in_reference(text: str) -> bool:
     """Return whether a text ends with a provision and its number: "as listed in Annex I"."""
     tail = text[-_JOINT:]
-    return any(found.end() == len(tail) for found in _ATOM.finditer(tail))
+    return any(match.end() == len(tail) for match in _ATOM.finditer(tail))
 
 
 def roman_value(text: str) -> int:
@@ -204,26 +208,26 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
             ranges.add(len(named))
         named.append(following)
         end = more.end()
-    here = ""
+    self_word = ""
     if depth:
-        named, end, here = _within(text, named, atom, end, depth - 1)
+        named, end, self_word = _within(text, named, atom, end, depth - 1)
     before = text[max(0, atom.start() - _JOINT) : atom.start()]
     itself = before[-1:].isspace() and before.lower().split()[-1:] == ["this"]
-    found: list[Reference] = []
+    references: list[Reference] = []
     for place, steps in enumerate(named):
         if place in ranges:
-            found[-1] = replace(found[-1], last=steps, end=end)
+            references[-1] = replace(references[-1], last=steps, end=end)
         else:
-            found.append(Reference(atom.start(), end, steps, here=here, itself=itself))
-    return found, end
+            references.append(Reference(atom.start(), end, steps, here=self_word, itself=itself))
+    return references, end
 
 
 def _within(
     text: str, named: list[tuple[Step, ...]], atom: re.Match[str], end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
     """Return references with what follows and belongs to them: "of Article 5(1)", ", point 4"."""
-    if here := _HERE.match(text, end):
-        return named, here.end(), here["what"].lower()
+    if self_word := _HERE.match(text, end):
+        return named, self_word.end(), self_word["what"].lower()
     key = _key(atom)
     joined = _OF.match(text, end)
     if joined and (outer := _ATOM.match(text, joined.end())):
@@ -259,12 +263,12 @@ def _key(atom: re.Match[str]) -> str:
     return "provision" if atom["code"] else next(name for name in _KEYS if atom[name])
 
 
-def _steps(key: str, found: re.Match[str]) -> tuple[Step, ...]:
-    subs = _subs(found["subs"] or found["bare"] or "")
-    if not found["number"]:
+def _steps(key: str, match: re.Match[str]) -> tuple[Step, ...]:
+    subs = _subs(match["subs"] or match["bare"] or "")
+    if not match["number"]:
         return subs
-    own = "" if key in _SMALL else key
-    return (Step(own, found["number"].lower()), *subs)
+    shown_key = "" if key in _SMALL else key
+    return (Step(shown_key, match["number"].lower()), *subs)
 
 
 def _subs(brackets: str) -> tuple[Step, ...]:
@@ -343,8 +347,8 @@ def every_cited(text: str) -> Iterator[Cited]:
         outer = next((step for step in reference.steps if step.key), None)
         if outer is None:
             continue
-        said = text[reference.start : reference.end]
-        kinds = [match.group().lower().rstrip(".s") for match in KIND.finditer(said)]
+        written = text[reference.start : reference.end]
+        kinds = [match.group().lower().rstrip(".s") for match in KIND.finditer(written)]
         kind = outer.key
         if kind == "provision":
             sectioned = any(step.key == "section" for step in reference.steps)

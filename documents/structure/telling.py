@@ -43,8 +43,8 @@ def told(
     if not word:
         yield from _built(tree, whole, within)
         return
-    found = members(tree, word, within)
-    if not found:
+    places = members(tree, word, within)
+    if not places:
         if word in _CERTAIN:
             instead = _instead(tree, word, within)
             yield AnswerLine(
@@ -53,20 +53,22 @@ def told(
                 else f"No {word} was found in {whole} as it was read."
             )
         return
-    of = _as_read(tree, word, whole, within)
+    source = _as_read(tree, word, whole, within)
     if asked["end"] is not None:
-        which, place = "first" if asked["end"] == 0 else "last", found[asked["end"]]
-        said = f"The {which} {asked['word']} of {of} is {entitled(tree.units[place])}."
-        yield AnswerLine(said, (place,))
+        position, place = "first" if asked["end"] == 0 else "last", places[asked["end"]]
+        answer = f"The {position} {asked['word']} of {source} is {entitled(tree.units[place])}."
+        yield AnswerLine(answer, (place,))
         return
-    first, last = tree.units[found[0]], tree.units[found[-1]]
-    count = counted(word, len(found))
+    first, last = tree.units[places[0]], tree.units[places[-1]]
+    count = counted(word, len(places))
     if asked["counted"]:
-        span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
-        yield AnswerLine(f"{of} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1]))))
+        span = f"{first.label} to {last.label}" if len(places) > 1 else entitled(first)
+        yield AnswerLine(
+            f"{source} has {count}: {span}.", tuple(dict.fromkeys((places[0], places[-1])))
+        )
         return
-    yield AnswerLine(f"{of} has {count}:")
-    yield from _listed(tree, found)
+    yield AnswerLine(f"{source} has {count}:")
+    yield from _listed(tree, places)
 
 
 def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
@@ -74,38 +76,38 @@ def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
     every = {
         word: members(tree, word, within) for word in UNIT_WORDS if word not in SMALL | {"table"}
     }
-    counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
-    said = [counted(word, len(found)) for word, found in counts]
-    if said:
-        listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    counts = sorted(((w, places) for w, places in every.items() if places), key=lambda c: c[1][0])
+    counted_words = [counted(word, len(places)) for word, places in counts]
+    if counted_words:
+        listed = " and ".join(filter(None, (", ".join(counted_words[:-1]), counted_words[-1])))
         known = [_as_read(tree, word, whole, within) for word, _ in counts]
-        of = max(known, key=len)
-        yield AnswerLine(f"{of} has {listed}.", tuple(found[0] for _, found in counts))
+        longest = max(known, key=len)
+        yield AnswerLine(f"{longest} has {listed}.", tuple(places[0] for _, places in counts))
     yield from outline(tree, within, parts_alone=True)
 
 
-def _as_read(tree: Tree, word: str, whole: str, within: int) -> str:
+def _as_read(tree: Tree, word: str, source: str, within: int) -> str:
     """Return a name for where units are counted: as it was read, where numbers are missing."""
-    found = members(tree, word, within if word in SMALL else -1)
-    complete = is_whole([tree.units[place].number for place in found])
-    return whole if complete else f"{whole} as it was read"
+    places = members(tree, word, within if word in SMALL else -1)
+    complete = is_whole([tree.units[place].number for place in places])
+    return source if complete else f"{source} as it was read"
 
 
 def _instead(tree: Tree, word: str, within: int) -> str:
     for other in ("article", "section", "clause", "regulation", "rule"):
-        if other != word and (found := members(tree, other, within)):
-            return counted(other, len(found))
+        if other != word and (places := members(tree, other, within)):
+            return counted(other, len(places))
     return ""
 
 
 def entitled(unit: Unit) -> str:
     """Return a unit's label with its heading: "Article 17 — Right to erasure"."""
-    own = " ".join(unit.heading.split()) if unit.kind not in ("definition", "row") else ""
-    if own and not unit.number:
-        return own
-    if not unit.label or not own or unit.heading in unit.label:
-        return unit.label or own
-    return f"{unit.label} — {own}"
+    heading = " ".join(unit.heading.split()) if unit.kind not in ("definition", "row") else ""
+    if heading and not unit.number:
+        return heading
+    if not unit.label or not heading or unit.heading in unit.label:
+        return unit.label or heading
+    return f"{unit.label} — {heading}"
 
 
 def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
@@ -114,8 +116,8 @@ def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
     head = text[unit.start : unit.body].rstrip()
     if head:
         return unit.start, unit.start + len(head)
-    own = text[unit.start : tree.own_end(place)] or text[unit.start : unit.end]
-    first = next(iter(sentence_spans(own[:2000])), (0, min(len(own), 200)))
+    words = text[unit.start : tree.own_end(place)] or text[unit.start : unit.end]
+    first = next(iter(sentence_spans(words[:2000])), (0, min(len(words), 200)))
     return unit.start + first[0], unit.start + first[1]
 
 
@@ -147,11 +149,13 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Answe
         yield from _listed(tree, inside)
         return
     for part in parts[:_MOST_LINES]:
-        held = [u for u in map(tree.units.__getitem__, tree.below(part)) if u.kind == "provision"]
-        labels = [unit.label for unit in held if unit.number]
+        provisions = [
+            u for u in map(tree.units.__getitem__, tree.below(part)) if u.kind == "provision"
+        ]
+        labels = [unit.label for unit in provisions if unit.number]
         ends = list(dict.fromkeys(labels[:1] + labels[-1:]))
-        said = f": {' to '.join(ends)}" if ends else ""
-        yield AnswerLine(f"{entitled(tree.units[part])}{said}", (part,))
+        span = f": {' to '.join(ends)}" if ends else ""
+        yield AnswerLine(f"{entitled(tree.units[part])}{span}", (part,))
 
 
 def groups(tree: Tree, place: int) -> bool:
@@ -179,7 +183,7 @@ def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     if kinds := _ITEMS.get(word):
         inside = tree.children(within) if within >= 0 else ()
         return [p for p in inside if tree.units[p].kind in kinds and tree.units[p].number]
-    found: list[int] = []
+    places: list[int] = []
     end = -1
     for place in _inside(tree, within):
         unit = tree.units[place]
@@ -189,9 +193,9 @@ def members(tree: Tree, word: str, within: int = -1) -> list[int]:
         annexed = any(tree.units[p].kind == "annex" for p in tree.above(place))
         if within < 0 and annexed and unit.kind != "table":
             continue
-        found.append(place)
+        places.append(place)
         end = unit.end
-    return found
+    return places
 
 
 def _inside(tree: Tree, place: int) -> Sequence[int]:
@@ -225,15 +229,15 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
     if not missing.beyond:
         return AnswerLine(not_found(wanted, document))
     if first is last:
-        said = f"There is no {wanted} in {document}, only {first.label}."
-        return AnswerLine(said, (missing.first,))
+        answer = f"There is no {wanted} in {document}, only {first.label}."
+        return AnswerLine(answer, (missing.first,))
     begin, end = (_below(within.label, u.label) if within else u.label for u in (first, last))
     if within:
-        said = f"There is no {wanted} in {document}: {within.label} runs from {begin} to {end}."
+        answer = f"There is no {wanted} in {document}: {within.label} runs from {begin} to {end}."
     else:
         word = _plural(word_of(last.label))
-        said = f"There is no {wanted} in {document}: its {word} run from {begin} to {end}."
-    return AnswerLine(said, (missing.first, missing.last))
+        answer = f"There is no {wanted} in {document}: its {word} run from {begin} to {end}."
+    return AnswerLine(answer, (missing.first, missing.last))
 
 
 def not_found(wanted: str, document: str) -> str:
@@ -243,8 +247,8 @@ def not_found(wanted: str, document: str) -> str:
 
 def _named_whole(missing: Missing, within: Unit) -> bool:
     """Return whether a number such as 2.9 names by itself what is missing within clause 2."""
-    own = steps_of(within.label)
-    return bool(own) and own[-1].number != missing.wanted[len(own) - 1].number
+    steps = steps_of(within.label)
+    return bool(steps) and steps[-1].number != missing.wanted[len(steps) - 1].number
 
 
 def _step(missing: Missing, tree: Tree) -> str:
@@ -260,13 +264,13 @@ def _step(missing: Missing, tree: Tree) -> str:
 
 def _below(outer: str, label: str) -> str:
     """Return a label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
-    own = label.removeprefix(outer).removeprefix(",").strip()
-    return own if label.startswith(outer) and own[:1] not in ("", ".") else label
+    tail = label.removeprefix(outer).removeprefix(",").strip()
+    return tail if label.startswith(outer) and tail[:1] not in ("", ".") else label
 
 
 def _outermost(missing: Missing, beside: Unit | None, written: str) -> str:
     """Return the outermost provision asked for, named as its siblings are."""
     number = missing.wanted[0].number
-    found = re.search(re.escape(number), written, re.IGNORECASE)
+    match = re.search(re.escape(number), written, re.IGNORECASE)
     word = beside.label.rsplit(", ", 1)[-1].partition(" ")[0] if beside else ""
-    return f"{word} {found.group() if found else number}"
+    return f"{word} {match.group() if match else number}"

@@ -154,8 +154,8 @@ class Tree:
 
         Definitions behind a list are none of its items.
         """
-        found = [child for child in self.children(place) if self.units[child].kind in ITEMS]
-        return [child for child in found if self.units[child].kind == self.units[found[0]].kind]
+        items = [child for child in self.children(place) if self.units[child].kind in ITEMS]
+        return [child for child in items if self.units[child].kind == self.units[items[0]].kind]
 
     def operative(self, place: int) -> bool:
         """Return whether a unit is operative, unlike a recital, a preamble, a note or contents."""
@@ -172,8 +172,8 @@ class Tree:
         with a small letter ("which the party can show (a) was known").
         """
         item = self.units[self._first_items[place]] if place in self._first_items else None
-        own = text[self.units[place].body : self.own_end(place)].rstrip()
-        if item is None or narrowed(own[-2:]).endswith(LEADS):
+        lead = text[self.units[place].body : self.own_end(place)].rstrip()
+        if item is None or narrowed(lead[-2:]).endswith(LEADS):
             return item is not None
         words = (
             text[item.body : item.body + _PEEK]
@@ -181,7 +181,7 @@ class Tree:
             .removeprefix(item.number)
             .lstrip(").: \n")
         )
-        return own[-1:].isalnum() and words[:1].islower()
+        return lead[-1:].isalnum() and words[:1].islower()
 
     def find(self, reference: Reference, at: int = -1) -> list[int]:
         """Return the places that a reference names; empty where one of them is missing.
@@ -231,36 +231,42 @@ class Tree:
         return None
 
     def _nearest(self, steps: tuple[Step, ...]) -> Missing | None:
-        whole, dot, _ = steps[0].number.rpartition(".")
+        integer, dot, _ = steps[0].number.rpartition(".")
         paths = [steps[:length] for length in range(len(steps) - 1, 0, -1)]
         if dot:  # of "2.9", clause 2 is there
-            paths.append((Step(steps[0].key, whole),))
+            paths.append((Step(steps[0].key, integer),))
         within = next((p for path in paths if (p := self._place(path)) is not None), None)
         if within is None:
             roots = self._roots.get(steps[0].key, [])
             # "Section 9" is none of articles I to V
             if steps[0].key == "provision" and steps[0].number.isdigit():
                 roots = [p for p in roots if not self.units[p].number.isalpha()]
-            found = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
-            if not found:
+            near = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
+            if not near:
                 return None
-            return Missing(steps, -1, found[0], found[-1], self._are_before(found, steps[0].number))
+            return Missing(
+                steps,
+                -1,
+                near[0],
+                near[-1],
+                self._are_before(near, steps[0].number),
+            )
         inside = self.children(within)
         if not any(self.units[p].number for p in inside):
             # an unnumbered paragraph leads into the list
             inside = [p for c in inside for p in self.children(c)]
-        found = [p for p in inside if self.units[p].number]
-        if not found:
+        near = [p for p in inside if self.units[p].number]
+        if not near:
             return Missing(steps, within, -1, -1)
         depth = min(len(steps_of(self.units[within].label)), len(steps) - 1)
-        beyond = is_beyond(steps[depth].number, [self.units[p].number for p in found])
-        return Missing(steps, within, found[0], found[-1], beyond)
+        beyond = is_beyond(steps[depth].number, [self.units[p].number for p in near])
+        return Missing(steps, within, near[0], near[-1], beyond)
 
     def _are_before(self, places: Sequence[int], wanted: str) -> bool:
         """Return whether outermost units are one whole numbering, and a number is beyond it."""
         (stem, *more) = {self.units[place].label.rpartition(" ")[0] for place in places}
         named = [u.label.rpartition(" ") for u in self.units if u.label.endswith(u.number or " ")]
-        alike = [n for held, _, n in named if held == stem and ("." in n) == ("." in wanted)]
+        alike = [n for word, _, n in named if word == stem and ("." in n) == ("." in wanted)]
         return not more and is_beyond(wanted, alike)
 
     def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
@@ -268,8 +274,8 @@ class Tree:
         if steps[0].key or at < 0:
             return self._place(steps)
         bases = (steps_of(self.units[p].label) for p in (at, *self.above(at)))
-        found = (self._place((*base, *steps)) for base in bases if base)
-        return next((place for place in found if place is not None), None)
+        places = (self._place((*base, *steps)) for base in bases if base)
+        return next((place for place in places if place is not None), None)
 
     def _place(self, steps: Sequence[Step]) -> int | None:
         """Return the place that steps name.
@@ -278,64 +284,64 @@ class Tree:
         where the numbers of sections run on over articles; as those of points do over the sections
         of an annex, whose "Section B, point 14" is point 14.
         """
-        found = self._numbered.get(_key(steps))
-        if found is None and len(steps) > 2 and (part := self._numbered.get(_key(steps[:2]))):
+        place = self._numbered.get(_key(steps))
+        if place is None and len(steps) > 2 and (part := self._numbered.get(_key(steps[:2]))):
             inner = self._numbered.get(_key((steps[0], *steps[2:])))
-            found = inner if self.units[part].kind == "part" and inner in self.below(part) else None
-        if found is None and [step.key for step in steps[:2]] == ["provision", "section"]:
+            place = inner if self.units[part].kind == "part" and inner in self.below(part) else None
+        if place is None and [step.key for step in steps[:2]] == ["provision", "section"]:
             return self._place((Step("provision", steps[1].number), *steps[2:]))
-        whole, dot, last = steps[0].number.rpartition(".")
-        if found is not None or not dot:
-            return found
-        return self._place((Step(steps[0].key, whole), Step("", last), *steps[1:]))
+        integer, dot, last = steps[0].number.rpartition(".")
+        if place is not None or not dot:
+            return place
+        return self._place((Step(steps[0].key, integer), Step("", last), *steps[1:]))
 
     @cached_property
     def keys(self) -> dict[str, int]:
         """The first unit's place for each key that the functions below make."""
-        found = {json.dumps(key): place for key, place in self._numbered.items()}
+        places = {json.dumps(key): place for key, place in self._numbered.items()}
         for place, unit in enumerate(self.units):
             term = unit.kind == "definition"
             for key in keys_of_term(unit.heading) if term else [key_of_heading(unit.heading)]:
                 if key:
-                    found.setdefault(key, place)
-        return found
+                    places.setdefault(key, place)
+        return places
 
     @cached_property
     def _numbered(self) -> dict[tuple[tuple[str, str], ...], int]:
         """The first unit's place for each key of steps, of units that have a number."""
-        found: dict[tuple[tuple[str, str], ...], int] = {}
+        places: dict[tuple[tuple[str, str], ...], int] = {}
         for place, unit in enumerate(self.units):
             if unit.number and (steps := steps_of(unit.label)):
-                found.setdefault(_key(steps), place)
-        return found
+                places.setdefault(_key(steps), place)
+        return places
 
     @cached_property
     def _inner(self) -> dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]]:
         """Keys without their first step, and places, of nested units by their last step."""
-        found: dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]] = {}
+        by_last: dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]] = {}
         for key, place in self._numbered.items():
             if len(key) > 1:
-                found.setdefault(key[-1], []).append((key[1:], place))
-        return found
+                by_last.setdefault(key[-1], []).append((key[1:], place))
+        return by_last
 
     @cached_property
     def _roots(self) -> dict[str, list[int]]:
         """The places of the outermost units of each keyword, in order."""
-        found: dict[str, list[int]] = {}
+        roots: dict[str, list[int]] = {}
         for key, place in self._numbered.items():
             part = self.units[place].kind == "part"
             if len(key) == 1 or part or (len(key) == 2 and key[0][0] in _ANNEXES):
-                found.setdefault(key[-1][0], []).append(place)
-        return {key: sorted(places) for key, places in found.items()}
+                roots.setdefault(key[-1][0], []).append(place)
+        return {key: sorted(places) for key, places in roots.items()}
 
     @cached_property
     def _first_items(self) -> dict[int, int]:
         """The place of the first list item below each unit that has one."""
-        found: dict[int, int] = {}
+        firsts: dict[int, int] = {}
         for place, unit in enumerate(self.units):
             if unit.kind in ITEMS:
-                found.setdefault(unit.parent, place)
-        return found
+                firsts.setdefault(unit.parent, place)
+        return firsts
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -343,19 +349,19 @@ class Tree:
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        children: dict[int, list[int]] = {}
         for place, unit in enumerate(self.units):
-            found.setdefault(unit.parent, []).append(place)
-        return found
+            children.setdefault(unit.parent, []).append(place)
+        return children
 
     @cached_property
     def labels(self) -> dict[str, int]:
         """The first unit's place for each label."""
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
         for place, unit in enumerate(self.units):
             if unit.label:
-                found.setdefault(unit.label, place)
-        return found
+                places.setdefault(unit.label, place)
+        return places
 
     def to_json(self) -> str:
         """Return the tree as text, to be stored."""
@@ -372,9 +378,9 @@ class Tree:
     @classmethod
     def from_json(cls, stored: str) -> Self:
         """Return the tree of a text by ``to_json``."""
-        held = json.loads(stored)
-        notes = tuple((at, start, end) for at, start, end in held["notes"])
-        return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]), notes)
+        record = json.loads(stored)
+        notes = tuple((at, start, end) for at, start, end in record["notes"])
+        return cls(tuple(Unit(*row) for row in record["units"]), tuple(record["problems"]), notes)
 
 
 def is_whole(numbers: Sequence[str]) -> bool:
@@ -393,11 +399,11 @@ def is_beyond(wanted: str, numbers: Sequence[str]) -> bool:
 
 def _reader_of(numbers: Sequence[str]) -> Callable[[str], int] | None:
     """Return what reads numbers as values that run from 1 on; None where nothing does."""
-    own = [_last(number) for number in numbers]
+    last_parts = [_last(number) for number in numbers]
     if len({number.lower() for number in numbers}) < max(1, len(numbers)):
         return None
     for value_of in (_digits, _letter, roman_value):
-        values = [value_of(number) for number in own]
+        values = [value_of(number) for number in last_parts]
         steps = (after - before for before, after in pairwise([0, *values]))
         if values[0] == 1 and all(0 <= step <= 1 for step in steps):
             return value_of
@@ -409,8 +415,8 @@ def _last(number: str) -> str:
 
 
 def _digits(number: str) -> int:
-    found = re.match(r"[0-9]{1,15}", number)
-    return int(found.group()) if found else 0
+    match = re.match(r"[0-9]{1,15}", number)
+    return int(match.group()) if match else 0
 
 
 def _letter(number: str) -> int:
@@ -435,7 +441,7 @@ def keys_of_term(term: str) -> list[str]:
     """Return one text for all forms of a term, and one for each that "or" joins."""
     forms = [term, *(_OR.split(term) if _OR.search(term) else [])]
     stems = (tokenize(form) for form in forms)
-    return list(dict.fromkeys(json.dumps({"defines": found}) for found in stems if found))
+    return list(dict.fromkeys(json.dumps({"defines": stem}) for stem in stems if stem))
 
 
 def _key(steps: Sequence[Step]) -> tuple[tuple[str, str], ...]:

@@ -121,8 +121,8 @@ class Abbreviations:
     @cached_property
     def _going_on(self) -> frozenset[str]:
         """The words behind whose stop a sentence goes on, with a comma or a small letter."""
-        found = {word.lower() for word in _GOES_ON.findall(self._text)}
-        return frozenset(found - self._standing)
+        words = {word.lower() for word in _GOES_ON.findall(self._text)}
+        return frozenset(words - self._standing)
 
     @cached_property
     def _little(self) -> frozenset[str]:
@@ -159,6 +159,6 @@ def _is_mark(token: str) -> bool:
 
 def _first(after: str) -> str:
     """Return the first word in small letters; "" for capitals, which tell nothing but "A"."""
-    found = _WORD.match(after.lstrip("\"'“‘(["))
-    word = found[0] if found else ""
+    match = _WORD.match(after.lstrip("\"'“‘(["))
+    word = match[0] if match else ""
     return word.lower() if word[1:].islower() or word == "A" else ""

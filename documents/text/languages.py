@@ -113,15 +113,15 @@ def languages_of(texts: Iterable[str]) -> list[str]:
     counts = Counter(word for text in texts for word in words_of(text))
     total, most = counts.total(), 0
     known: list[str] = []
-    left = dict(counts)
-    while left:
-        sums = {name: sum(n for w, n in left.items() if w in s) for name, s in _SETS.items()}
+    unexplained = dict(counts)
+    while unexplained:
+        sums = {name: sum(n for w, n in unexplained.items() if w in s) for name, s in _SETS.items()}
         name, count = max(sums.items(), key=itemgetter(1))
         most = most or count
         if count < max(1, _SHARE * most, _DENSE * total * _SHARE) or most < _DENSE * total:
             break
         known.append(name)
-        left = {word: n for word, n in left.items() if word not in _SETS[name]}
+        unexplained = {word: n for word, n in unexplained.items() if word not in _SETS[name]}
     scripts: Counter[str] = Counter()
     for word, count in counts.items():
         scripts[_script(word)] += count
@@ -160,9 +160,9 @@ def other_language(question: str, languages: Collection[str], known: Collection[
     large = [word for word in words if not any(word in small for small in _SETS.values())]
     mostly_known = 2 * sum(word in known for word in large) > len(large)
     others = {name: small for name, small in _SETS.items() if name not in languages}
-    found = {name: _evidence(words, small, home, mostly_known) for name, small in others.items()}
-    best = max(found.values(), default=0)
-    return " or ".join(name for name, n in found.items() if n == best) if best else ""
+    evidence = {name: _evidence(words, small, home, mostly_known) for name, small in others.items()}
+    best = max(evidence.values(), default=0)
+    return " or ".join(name for name, n in evidence.items() if n == best) if best else ""
 
 
 def mismatch(language: str, languages: Sequence[str]) -> str:
@@ -201,8 +201,8 @@ def strange_in(text: str, languages: Sequence[str]) -> list[str]:
     """
     home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
     sentences = _SENTENCE.findall(text[:_MOST_READ]) if languages else ()
-    found = (_strange(one, home) for one in sentences)
-    return [*dict.fromkeys(name for name in found if name and name not in languages)]
+    scripts = (_strange(sentence, home) for sentence in sentences)
+    return [*dict.fromkeys(name for name in scripts if name and name not in languages)]
 
 
 def _strange(sentence: str, home: frozenset[str]) -> str:
@@ -235,10 +235,10 @@ def _evidence(
 ) -> int:
     """Return how many words speak for a language; 0 for few, or as many for the documents'."""
     speaking = [word for word in words if word in small and word not in _PARTICLES]
-    own = [word for word in speaking if word not in home]
+    foreign = [word for word in speaking if word not in home]
     against = [word for word in words if word in home and word not in small]
     enough = len(speaking) > 1 and (not mostly_known or 3 * len(speaking) >= len(words))
-    return len(speaking) if enough and len(own) > len(against) else 0
+    return len(speaking) if enough and len(foreign) > len(against) else 0
 
 
 def words_of(text: str) -> list[str]:
@@ -251,8 +251,8 @@ def _script(word: str) -> str:
 
     Japanese has Chinese signs as well, and its own beside them.
     """
-    found = [_script_of(letter) for letter in dict.fromkeys(word)]
-    return "Japanese" if "Japanese" in found else found[0]
+    scripts = [_script_of(letter) for letter in dict.fromkeys(word)]
+    return "Japanese" if "Japanese" in scripts else scripts[0]
 
 
 @lru_cache(maxsize=1 << 12)

@@ -79,14 +79,14 @@ def parties_of(text: str) -> tuple[Party, ...]:
     """Return the parties that the opening of an agreement names, in their order."""
     opening = narrowed(text[:OPENING])
     starts = [match.end() for match in _LEADS.finditer(opening)]
-    found = [[*_named_from(opening, start)] for start in starts]
-    if named := next((one for one in found if len(one) > 1), []):
+    candidates = [[*_named_from(opening, start)] for start in starts]
+    if named := next((parties for parties in candidates if len(parties) > 1), []):
         return tuple(named)
     if (first := _first_role(opening)) >= 0:
         begin = max(opening.rfind("\n\n", 0, first), opening.rfind(". ", 0, max(0, first - 60))) + 1
         if len(named := [*_named_from(opening, begin)]) > 1:
             return tuple(named)
-    if named := next(filter(None, found), []) or [*_labelled(opening, text)]:
+    if named := next(filter(None, candidates), []) or [*_labelled(opening, text)]:
         return tuple(named)
     return tuple(_without_roles(opening, starts[0])) if starts else ()
 
@@ -97,8 +97,8 @@ def _first_role(opening: str) -> int:
 
 
 def _role(match: re.Match[str]) -> str:
-    said = match["quoted"] or match["plain"] or match["named"]
-    return re.sub(r"^(?:the|a|an) ", "", " ".join(said.split()), flags=re.IGNORECASE).strip(" ,")
+    role = match["quoted"] or match["plain"] or match["named"]
+    return re.sub(r"^(?:the|a|an) ", "", " ".join(role.split()), flags=re.IGNORECASE).strip(" ,")
 
 
 def _named_from(opening: str, start: int) -> Iterator[Party]:
@@ -130,23 +130,23 @@ def _party(opening: str, start: int, end: int, role: str, until: int) -> Party |
         name = OWN_NAME.match(lead, joined[-1]) if joined else None
     if name is None:
         return None
-    said = name["name"].rstrip(" ,")
-    rest = _REST.match(lead, name.start("name") + len(said)) if role else None
-    said += rest.group() if rest else ""
-    if re.search(r"\b(?:addendum|agreement|policy)\b|^(?:and|whereas)$", said, re.IGNORECASE):
+    full_name = name["name"].rstrip(" ,")
+    rest = _REST.match(lead, name.start("name") + len(full_name)) if role else None
+    full_name += rest.group() if rest else ""
+    if re.search(r"\b(?:addendum|agreement|policy)\b|^(?:and|whereas)$", full_name, re.IGNORECASE):
         return None
     begin = start + name.start("name")
-    return Party(" ".join(said.split()), role, begin, begin + len(said), (begin, until))
+    return Party(" ".join(full_name.split()), role, begin, begin + len(full_name), (begin, until))
 
 
 def _without_roles(opening: str, start: int) -> list[Party]:
     """Return the two names behind "between" where they have no roles."""
-    found, at = [], start
+    parties, at = [], start
     for half in re.split(r"\band\b", opening[start : start + _APART], maxsplit=1):
         party = _party(opening, at, at + len(half), "", 0)
         at += len(half) + 3
-        found += [party._replace(span=(party.start, party.end))] if party else []
-    return found if len(found) == 2 else []
+        parties += [party._replace(span=(party.start, party.end))] if party else []
+    return parties if len(parties) == 2 else []
 
 
 def _labelled(opening: str, text: str) -> Iterator[Party]:
@@ -155,10 +155,13 @@ def _labelled(opening: str, text: str) -> Iterator[Party]:
     pair = next(
         (two for two in beside if "\n" not in opening[two[0].end() : two[1].start() - 1]), ()
     )
-    found: list[Party] = []
+    parties: list[Party] = []
     for match in pair:
         end = match.end() + len(opening[match.end() :].split("\n", 1)[0])
         party = _party(opening, match.end(), end, match["role"], end)
-        found += [party._replace(span=(match.start("role"), end))] if party else []
-    acts = (re.search(rf"\bThe {re.escape(one.role)} [a-z]", text[one.end :]) for one in found)
-    yield from found if len(found) == len(pair) and any(acts) else ()
+        parties += [party._replace(span=(match.start("role"), end))] if party else []
+    acts = (
+        re.search(rf"\bThe {re.escape(labelled.role)} [a-z]", text[labelled.end :])
+        for labelled in parties
+    )
+    yield from parties if len(parties) == len(pair) and any(acts) else ()

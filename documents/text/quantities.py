@@ -76,19 +76,19 @@ def facts(text: str) -> frozenset[str]:
     amounts are dropped, 2022-12-23 is December 23, 2022, and ``20-871(b)(1)`` stays one fact.
     """
     text = _spelt_out(text)
-    found = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
-    found |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text) if match["unit"]}
-    found |= {_amount(match.group()) for match in _AMOUNT.finditer(text)}
+    stated = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
+    stated |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text) if match["unit"]}
+    stated |= {_amount(match.group()) for match in _AMOUNT.finditer(text)}
     rest = _AMOUNT.sub(" ", text)
     references = [match.group() for match in _REFERENCE.finditer(rest)]
-    found |= {reference.replace("–", "-").lower() for reference in references}
-    return frozenset(found.union(_NUMBER.findall(_REFERENCE.sub(" ", rest))))
+    stated |= {reference.replace("–", "-").lower() for reference in references}
+    return frozenset(stated.union(_NUMBER.findall(_REFERENCE.sub(" ", rest))))
 
 
 def dates(text: str) -> set[str]:
     """Return every day of a month that ``text`` names, as ``december 23``."""
-    found = _DAY.finditer(_spelt_out(text))
-    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in found}
+    days = _DAY.finditer(_spelt_out(text))
+    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in days}
 
 
 def number_of(word: str) -> str | None:
@@ -132,12 +132,12 @@ def states(text: str, fact: str) -> bool:
     Of a reference, a part of one that ``text`` names is held as well; and so is one to a
     subdivision when ``text`` names the section and marks such a subdivision.
     """
-    held = facts(text)
-    if fact in held or any(other.startswith(f"{fact}(") for other in held):
+    stated = facts(text)
+    if fact in stated or any(other.startswith(f"{fact}(") for other in stated):
         return True
     section, *subdivisions = re.findall(r"[^()]+", fact)
     plain = folded(text)
-    return section in held and all(
+    return section in stated and all(
         re.search(rf"(?<!\w){re.escape(mark)}[.)]", plain, re.IGNORECASE) for mark in subdivisions
     )
 
@@ -196,20 +196,20 @@ def _currencies() -> tuple[frozenset[str], frozenset[str]]:
 
 def _is_sum(text: str) -> bool:
     codes, names = _currencies()
-    for found in _SUM.finditer(text):
-        name, code, sign = found["name"], found["code"], found["before"] or found["behind"]
+    for match in _SUM.finditer(text):
+        name, code, sign = match["name"], match["code"], match["before"] or match["behind"]
         if code in codes or name in codes or (name or "").lower() in names | _CENTS:
             return True
         if sign and unicodedata.category(sign) == "Sc":
             return True
-    priced = (found["name"].lower() for found in _PRICE.finditer(text))
+    priced = (match["name"].lower() for match in _PRICE.finditer(text))
     return any(name not in _UNITS and name.rstrip("s") not in _UNITS for name in priced)
 
 
-def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
-    """Return whether ``text`` holds a fact of this kind, a number only where it names ``what``."""
+def holds(kind: Kind, text: str, needed: frozenset[str] = frozenset()) -> bool:
+    """Return whether ``text`` holds a fact of this kind; a number must name ``needed``."""
     if kind == "money":
         return _is_sum(folded(text))
     return _HELD[kind].search(folded(text)) is not None and (
-        kind != "number" or what <= frozenset(tokenize(text))
+        kind != "number" or needed <= frozenset(tokenize(text))
     )

@@ -87,9 +87,11 @@ class Slips:
         from rapidfuzz.process import extract_iter
 
         near = [
-            (found not in self._term_words, -self._counts[found], found)
-            for found, distance, _ in extract_iter(word, among, scorer=OSA.distance, score_cutoff=1)
-            if distance and _is_slip(word, found, found in self._term_words, derived)
+            (candidate not in self._term_words, -self._counts[candidate], candidate)
+            for candidate, distance, _ in extract_iter(
+                word, among, scorer=OSA.distance, score_cutoff=1
+            )
+            if distance and _is_slip(word, candidate, candidate in self._term_words, derived)
         ]
         return min(near)[-1] if near else ""
 
@@ -103,10 +105,10 @@ class Slips:
 
     @cached_property
     def _by_size(self) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = defaultdict(list)
+        by_size: dict[int, list[str]] = defaultdict(list)
         for word in self._counts:
-            found[len(word)].append(word)
-        return dict(found)
+            by_size[len(word)].append(word)
+        return dict(by_size)
 
 
 def small_words(text: str) -> list[str]:
@@ -119,7 +121,7 @@ def _may_slip(word: str) -> bool:
     return len(word) >= _LEAST and all(c != c.upper() for c in word)
 
 
-def _is_slip(word: str, found: str, is_term: bool, derived: bool) -> bool:
+def _is_slip(word: str, candidate: str, is_term: bool, derived: bool) -> bool:
     """Return whether a word one edit away may have been meant, and is not merely alike.
 
     Two letters swapped, one doubled or not, one missing or one too many are slips in a word long
@@ -129,24 +131,24 @@ def _is_slip(word: str, found: str, is_term: bool, derived: bool) -> bool:
     """
     from rapidfuzz.distance import Prefix
 
-    at = Prefix.similarity(word, found)
-    if len(word) == len(found):
-        return not derived and _is_altered(word, found, at, is_term)
-    longer = max(word, found, key=len)
+    at = Prefix.similarity(word, candidate)
+    if len(word) == len(candidate):
+        return not derived and _is_altered(word, candidate, at, is_term)
+    longer = max(word, candidate, key=len)
     if at and longer[at] == longer[at - 1]:
         return True
-    if derived or len(found) < _LEAST:
+    if derived or len(candidate) < _LEAST:
         return False
-    return len(word) > _LEAST if longer == found else 0 < at < len(word) - 1 >= _MIDDLE
+    return len(word) > _LEAST if longer == candidate else 0 < at < len(word) - 1 >= _MIDDLE
 
 
-def _is_altered(word: str, found: str, at: int, is_term: bool) -> bool:
+def _is_altered(word: str, candidate: str, at: int, is_term: bool) -> bool:
     """Return whether letters were swapped or one is wrong, from the one at ``at`` on."""
-    if sorted(word) == sorted(found):
+    if sorted(word) == sorted(candidate):
         return at > 0 or len(word) >= _MIDDLE
-    if word.endswith("ee") != found.endswith("ee"):  # payee, payer
+    if word.endswith("ee") != candidate.endswith("ee"):  # payee, payer
         return False
-    if {word[at], found[at]} == {"s", "z"}:  # authorised, authorized
+    if {word[at], candidate[at]} == {"s", "z"}:  # authorised, authorized
         return True
     deep = len(word) >= _LONG and at < len(word) - 3
     return at > 0 and (deep or (is_term and len(word) >= _MIDDLE))

@@ -111,8 +111,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     Blanks and line breaks between the words do not count; it may begin and end within a word.
     """
     words = list(map(re.escape, folded(quote).split()))
-    found = re.search(r"\s+".join(words), narrowed(text)) if words else None
-    return found.span() if found else None
+    match = re.search(r"\s+".join(words), narrowed(text)) if words else None
+    return match.span() if match else None
 
 
 STOP_WORDS = frozenset(

@@ -127,9 +127,9 @@ class DenseIndex:
         queries = np.ascontiguousarray(queries, dtype=np.float32)
         # a chunk has several windows, of which one is needed
         k = limit * math.ceil(len(self.owners) / self.size) + _SPARE
-        scores, found = self._search(queries, min(k, count), mask, count)
+        scores, rows = self._search(queries, min(k, count), mask, count)
         return [
-            self._ranked(queries[row : row + 1], (scores[row], found[row]), limit, mask, count)
+            self._ranked(queries[row : row + 1], (scores[row], rows[row]), limit, mask, count)
             for row in range(len(queries))
         ]
 
@@ -141,32 +141,32 @@ class DenseIndex:
         They do when enough chunks are among them and the last of these beats the last window: of
         windows that score the same, FAISS keeps whichever it likes.
         """
-        scores, found = best
+        scores, rows = best
         while True:
-            real = found >= 0
-            owners, values = self.owners[found[real]].astype(np.int64), scores[real]
+            real = rows >= 0
+            owners, values = self.owners[rows[real]].astype(np.int64), scores[real]
             order = np.lexsort((owners, -values))
             _, firsts = np.unique(owners[order], return_index=True)
             chosen = order[np.sort(firsts)[:limit]]
             settled = len(chosen) == limit and values[chosen[-1]] > scores[-1]
-            if settled or len(found) >= count:
+            if settled or len(rows) >= count:
                 return owners[chosen], values[chosen]
-            more = self._search(query, min(len(found) * _GROWTH, count), mask, count)
-            scores, found = more[0][0], more[1][0]
+            more = self._search(query, min(len(rows) * _GROWTH, count), mask, count)
+            scores, rows = more[0][0], more[1][0]
 
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Neighbours:
         """Return the k best of the ``count`` windows that ``mask`` allows."""
         with one_thread():
-            many = (mask is None or count > _FEW) and k <= _MOST
+            fits_coarse = (mask is None or count > _FEW) and k <= _MOST
             if self.kind == "flat":
                 more = min(k + _CLOSE, count)
                 near = search_flat(self._coarse, in_bytes(queries), more, mask)
-            elif many:
+            elif fits_coarse:
                 return self._approximate(queries, k, mask, self.effort)
             else:
                 near = search_flat(self._exact, queries, k, mask)
-            scores, found = _refined(self.vectors, queries, near)
-            return scores[:, :k], found[:, :k]
+            scores, rows = _refined(self.vectors, queries, near)
+            return scores[:, :k], rows[:, :k]
 
     def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
         return _refined(self.vectors, queries, search_hnsw(self.index, queries, k, mask, effort))
@@ -304,9 +304,9 @@ def in_bytes(rows: NDArray[Any], most: float = 0.0) -> Vectors:
         most: The greatest component of all rows that are compared; 0 for that of each.
     """
     floats = rows.astype(np.float32)
-    found = most or np.abs(floats).max(axis=1, keepdims=True, initial=1e-9)
-    whole: Vectors = np.rint(floats * np.float32(_BYTE) / np.float32(found))
-    return whole
+    scale = most or np.abs(floats).max(axis=1, keepdims=True, initial=1e-9)
+    codes: Vectors = np.rint(floats * np.float32(_BYTE) / np.float32(scale))
+    return codes
 
 
 @contextmanager
@@ -329,8 +329,8 @@ def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) 
     """Return the k best windows by an exact scan."""
     faiss = faiss_library()
     chosen = None if mask is None else faiss.SearchParameters(sel=_selector(mask))
-    scores, found = index.search(queries, k, params=chosen)
-    return scores, found
+    scores, rows = index.search(queries, k, params=chosen)
+    return scores, rows
 
 
 def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
@@ -343,16 +343,16 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
         share = max(int(np.count_nonzero(mask)), 1) / len(mask)
         wide = int(wide / share)
         chosen = faiss.SearchParametersHNSW(efSearch=wide, sel=_selector(mask))
-    scores, found = index.search(queries, k, params=chosen)
-    return scores, found
+    scores, rows = index.search(queries, k, params=chosen)
+    return scores, rows
 
 
-def _refined(vectors: Halves, queries: Vectors, found: Neighbours) -> Neighbours:
+def _refined(vectors: Halves, queries: Vectors, nearest: Neighbours) -> Neighbours:
     """Return the windows found, scored and ordered by their vectors: alike whatever found them.
 
     FAISS's own refinement of codes would hold every vector in memory a second time.
     """
-    scores, windows = np.full(found[0].shape, -np.inf, dtype=np.float32), found[1].copy()
+    scores, windows = np.full(nearest[0].shape, -np.inf, dtype=np.float32), nearest[1].copy()
     for row, query in enumerate(queries):
         real = np.sort(windows[row][windows[row] >= 0])
         exact = np.einsum("ij,j->i", vectors[real].astype(np.float32), query)

@@ -27,12 +27,12 @@ _PATIENCE_S, _POLL_S = 30.0, 0.2
 
 def held(removal: Removal) -> list[Held]:
     """Return what the indexes have of the document; those that cannot be read are ignored."""
-    found: list[Held] = []
+    holdings: list[Held] = []
     for index in [*removal.indexes, *cached_indexes()]:
         with suppress(LexloopError, sqlite3.Error):
             if removal.target.may_hold(str(index.absolute())) and is_index(index):
-                found.append(held_in(index, removal.target))
-    return found
+                holdings.append(held_in(index, removal.target))
+    return holdings
 
 
 def forget(removal: Removal, done: Forgotten) -> None:

@@ -197,10 +197,10 @@ def drop(index: Path) -> None:
 def still_read(index: Path) -> list[str]:
     """Return the generations that lie beside the one that counts: somebody reads them yet."""
     try:
-        held, folders = _manifest(index), os.listdir(index / GENERATIONS)
+        manifest, folders = _manifest(index), os.listdir(index / GENERATIONS)
     except FileNotFoundError:
         return []
-    return sorted(name for name in folders if name.encode() not in held)
+    return sorted(name for name in folders if name.encode() not in manifest)
 
 
 def _manifest(index: Path) -> bytes:

@@ -82,15 +82,15 @@ class LexicalIndex:
             kept: Which they are, shape (size,).
         """
         rows, starts = self.weights.indices, self.weights.indptr
-        held = kept[rows]
-        places = np.concatenate(([0], np.cumsum(held)))[starts]
+        kept_entries = kept[rows]
+        places = np.concatenate(([0], np.cumsum(kept_entries)))[starts]
         known = np.diff(places) > 0
         indices = _index_type(int(places[-1]))
-        renumbered = (np.cumsum(kept) - 1).astype(indices)[rows[held]]
+        renumbered = (np.cumsum(kept) - 1).astype(indices)[rows[kept_entries]]
         ends = np.concatenate(([0], places[1:][known])).astype(indices)
         terms = [*compress(self.terms, known.tolist())]
         shape = (int(np.count_nonzero(kept)), len(terms))
-        counts = (self.counts[held].astype(np.uint32), renumbered, ends)
+        counts = (self.counts[kept_entries].astype(np.uint32), renumbered, ends)
         return self._weighed(terms, scipy_sparse().csc_array(counts, shape=shape))
 
     def scores(self, query: str) -> NDArray[np.float32]:
@@ -133,8 +133,8 @@ class LexicalIndex:
         )
         columns = {self.terms[t] for t in (*tokenize(word), *alike) if t in self.terms}
         starts, rows = self.weights.indptr, self.weights.indices
-        held = [rows[starts[column] : starts[column + 1]] for column in sorted(columns)]
-        return np.unique(np.concatenate([*held, np.zeros(0, np.int32)]))
+        by_term = [rows[starts[column] : starts[column + 1]] for column in sorted(columns)]
+        return np.unique(np.concatenate([*by_term, np.zeros(0, np.int32)]))
 
     @cached_property
     def _not_ascii(self) -> list[str]:
@@ -195,21 +195,21 @@ class TermCounts:
 
     def add(self, text: str) -> None:
         """Append a chunk with the text ``text``."""
-        found = Counter(tokenize(text))
-        self._terms.extend(map(self._columns.__getitem__, found))
-        self._counts.extend(found.values())
-        self._postings.append(len(found))
+        counted = Counter(tokenize(text))
+        self._terms.extend(map(self._columns.__getitem__, counted))
+        self._counts.extend(counted.values())
+        self._postings.append(len(counted))
 
     def matrix(self) -> tuple[list[str], Sparse]:
         """Return the terms, sorted, and their counts, shape (chunks, terms)."""
-        found = np.frombuffer(self._terms, dtype=np.int32)
+        term_numbers = np.frombuffer(self._terms, dtype=np.int32)
         terms = sorted(self._columns)
         places = np.zeros(len(terms), dtype=np.int32)
         places[[self._columns[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
-        indices = _index_type(len(found))
+        indices = _index_type(len(term_numbers))
         starts = np.zeros(len(self) + 1, dtype=indices)
         np.cumsum(np.frombuffer(self._postings, dtype=np.int32), out=starts[1:])
-        columns = places[found].astype(indices, copy=False)
+        columns = places[term_numbers].astype(indices, copy=False)
         counts, shape = np.frombuffer(self._counts, dtype=np.uint32), (len(self), len(terms))
         return terms, scipy_sparse().csr_array((counts, columns, starts), shape=shape).tocsc()
 
@@ -271,8 +271,8 @@ class OkapiStatistics:
 
     def idf(self, frequency: int) -> float:
         """Return the inverse document frequency of a term that so many chunks have."""
-        found = math.log(self.chunks - frequency + 0.5) - math.log(frequency + 0.5)
-        return found if found >= 0 else self.floor
+        weight = math.log(self.chunks - frequency + 0.5) - math.log(frequency + 0.5)
+        return weight if weight >= 0 else self.floor
 
 
 def _counted_okapi(frequencies: NDArray[Any], length: float) -> type:
@@ -298,15 +298,15 @@ def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDA
     block = len(scores) // (_BLOCKS_A_PLACE * limit)
     bound = floor
     if block > 1:
-        whole = len(scores) // block * block
-        maxima = scores[:whole].reshape(-1, block).max(axis=1)
+        blocked = len(scores) // block * block
+        maxima = scores[:blocked].reshape(-1, block).max(axis=1)
         bound = float(np.partition(maxima, -limit)[-limit])
-    found = np.flatnonzero(scores >= bound if bound > floor else scores > floor)
-    values = scores[found]
-    if len(found) > 2 * limit:
+    positions = np.flatnonzero(scores >= bound if bound > floor else scores > floor)
+    values = scores[positions]
+    if len(positions) > 2 * limit:
         kept = values >= np.partition(values, -limit)[-limit]
-        found, values = found[kept], values[kept]
-    return found[np.argsort(-values, kind="stable")[:limit]]
+        positions, values = positions[kept], values[kept]
+    return positions[np.argsort(-values, kind="stable")[:limit]]
 
 
 def searched_text(chunk: Chunk) -> str:

@@ -134,8 +134,8 @@ class StoredTriplets:
                 places.append(self.layout.position_of(chunk_id))
             except KeyError:
                 places.append(-1)
-        found = self.texts.triplets_of(places)
-        return [found[place] for place in places]
+        by_place = self.texts.triplets_of(places)
+        return [by_place[place] for place in places]
 
 
 class Part(NamedTuple):
@@ -151,9 +151,9 @@ class Part(NamedTuple):
     lexical: LexicalIndex
     dense: DenseIndex | None
 
-    def placed(self, found: Iterable[Ranked]) -> list[Ranked]:
+    def placed(self, ranked: Iterable[Ranked]) -> list[Ranked]:
         """Return what was found in them by its positions among all chunks."""
-        return [(self.places[positions], scores) for positions, scores in found]
+        return [(self.places[positions], scores) for positions, scores in ranked]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,12 +236,14 @@ class FolderStore:
         try:
             self.catalogue  # noqa: B018 - whether it can be read
             for check in (_database, _spans, _terms, _vectors, _graph):
-                if found := check(self):
-                    raise DataError(f"The index {self.place} is inconsistent: {found}.", REBUILD)
+                if problem := check(self):
+                    raise DataError(f"The index {self.place} is inconsistent: {problem}.", REBUILD)
             return self.counts()
         except (CorpusError, KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
-            found = f"{type(error).__name__} while it was looked at"
-            raise DataError(f"The index {self.place} is inconsistent: {found}.", REBUILD) from error
+            problem = f"{type(error).__name__} while it was looked at"
+            raise DataError(
+                f"The index {self.place} is inconsistent: {problem}.", REBUILD
+            ) from error
 
     # --- what is known of the whole
 
@@ -299,16 +301,16 @@ class FolderStore:
         """See ``Store.search``."""
         part, vectors = self._part(seen), embed()
         mask = None if within is seen else self._mask(within)
-        own = mask if mask is None or seen is None else mask[part.places]
-        by_words = [part.lexical.top(query, limit, own) for query in queries]
+        allowed = mask if mask is None or seen is None else mask[part.places]
+        by_words = [part.lexical.top(query, limit, allowed) for query in queries]
         if not len(vectors):
             near: list[Ranked] = []
         elif part.dense is None:
             near = self.dense.top(vectors, limit, self._mask(within))
         else:
-            near = part.placed(part.dense.top(vectors, limit, own))
-        return [self._hits(*one) for one in part.placed(by_words)], [
-            self._hits(*one) for one in near
+            near = part.placed(part.dense.top(vectors, limit, allowed))
+        return [self._hits(*ranked) for ranked in part.placed(by_words)], [
+            self._hits(*ranked) for ranked in near
         ]
 
     @cached_property
@@ -341,8 +343,8 @@ class FolderStore:
 
     def provisions(self, keys: Sequence[str], within: Within) -> list[tuple[str, int]]:
         """See ``Store.provisions``."""
-        found = self.texts.provisions(keys)
-        return list(self._shown(((ordinal, place) for _, ordinal, place in found), within))
+        rows = self.texts.provisions(keys)
+        return list(self._shown(((ordinal, place) for _, ordinal, place in rows), within))
 
     def defining(self, within: Within) -> Iterator[tuple[str, int]]:
         """See ``Store.defining``."""
@@ -423,13 +425,13 @@ class FolderStore:
 
 
 def _database(store: FolderStore) -> str:
-    ((found,),) = store.texts.rows("PRAGMA integrity_check(1)")
-    return "" if found == "ok" else f"SQLite reports {found}"
+    ((verdict,),) = store.texts.rows("PRAGMA integrity_check(1)")
+    return "" if verdict == "ok" else f"SQLite reports {verdict}"
 
 
 def _spans(store: FolderStore) -> str:
     """Return the first chunk or triplet that differs from its document's text; "" if none does."""
-    layout, seen = store.layout, 0
+    layout, counted = store.layout, 0
     for ordinal in range(len(layout.names)):
         text, (first, end) = store.texts.text_of(ordinal), layout.span_of(ordinal)
         chunks = store.texts.chunks(range(first, end))
@@ -438,12 +440,12 @@ def _spans(store: FolderStore) -> str:
             if not placed or text[chunk["start"] : chunk["end"]] != chunk["text"]:
                 return f"chunk {position} is not what document {ordinal} holds there"
         of_chunk = store.texts.triplets_of(range(first, end))
-        numbers = [number for found in of_chunk.values() for number in found]
+        numbers = [number for of_place in of_chunk.values() for number in of_place]
         for triplet in store.texts.fetch(numbers):
             if text[triplet["start"] : triplet["end"]] != triplet["quote"]:
                 return f"a triplet quotes what its document, number {ordinal}, does not hold"
-        seen += len(numbers)
-    lost = len(store.texts) - seen
+        counted += len(numbers)
+    lost = len(store.texts) - counted
     return f"{lost} triplets belong to no chunk" if lost else ""
 
 
@@ -480,9 +482,9 @@ def _vectors(store: FolderStore) -> str:
 
 def _graph(store: FolderStore) -> str:
     """Return a problem unless the graph is the one that the triplets make."""
-    held = store.load_graph()
+    stored = store.load_graph()
     again = KnowledgeGraph.build(StoredTriplets(store.texts, store.layout))
-    same = len(held) == len(again) and held.entities == again.entities
+    same = len(stored) == len(again) and stored.entities == again.entities
     return "" if same else "the knowledge graph is not that of the triplets"
 
 
@@ -508,8 +510,8 @@ def open_folder(index: Path, embedder: Embedder, *, any_stemmer: bool = False) -
             lease = SharedLock(folder)
         except OSError as error:
             if not _replaced(index, manifest):
-                what = f"The index {index} lacks {folder}: {error}."
-                raise DataError(what, remedy(error, REBUILD)) from error
+                message = f"The index {index} lacks {folder}: {error}."
+                raise DataError(message, remedy(error, REBUILD)) from error
             time.sleep(_BETWEEN_S)  # a writer published meanwhile
             continue
         try:
@@ -564,9 +566,11 @@ def load_folder(
             release=release,
             place=str(folder.parents[1]),
         )
-        found = store.counts()
-        if found != dict(manifest.counts):
-            raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
+        counts = store.counts()
+        if counts != dict(manifest.counts):
+            raise ValueError(
+                f"the manifest counts {dict(manifest.counts)}, the files hold {counts}"
+            )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()

@@ -93,9 +93,9 @@ class TextStore:
             yield from self.rows(f"{statement} IN ({','.join('?' * len(asked))}) {end}", asked)
 
     def _insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
-        if found := list(rows):
-            marks = ",".join("?" * len(found[0]))
-            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", found)  # noqa: S608 - ours
+        if inserted := list(rows):
+            marks = ",".join("?" * len(inserted[0]))
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", inserted)  # noqa: S608 - ours
 
     def add_document(self, ordinal: int, first: int, made: PreparedDocument) -> None:
         """Add a document; ``first`` is the position of its first chunk among all."""
@@ -111,9 +111,9 @@ class TextStore:
             "chunks",
             (
                 (position, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
-                 c.get("context", ""), c.get("supporting", False), statements_text(one.statements))
-                for position, one in numbered
-                for c in (one.chunk,)
+                 c.get("context", ""), c.get("supporting", False), statements_text(part.statements))
+                for position, part in numbered
+                for c in (part.chunk,)
             ),
         )  # fmt: skip
         self._insert(
@@ -121,8 +121,8 @@ class TextStore:
             (
                 (None, position, t["subject"], t["predicate"], t["object"], t["section"],
                  t["page"], t["start"], t["end"], t["quote"])
-                for position, one in numbered
-                for t in one.triplets
+                for position, part in numbered
+                for t in part.triplets
             ),
         )  # fmt: skip
 
@@ -136,19 +136,19 @@ class TextStore:
 
     def catalogue(self) -> Catalogue:
         """Return what is known of every document."""
-        found = self.rows("SELECT name, title, metadata, file FROM documents ORDER BY ordinal")
-        known = {name: json.loads(record) for name, _, record, _ in found if record != "{}"}
+        rows = self.rows("SELECT name, title, metadata, file FROM documents ORDER BY ordinal")
+        known = {name: json.loads(record) for name, _, record, _ in rows if record != "{}"}
         return Catalogue(
-            {name: title for name, title, _, _ in found},
+            {name: title for name, title, _, _ in rows},
             {name: Metadata.from_record(record) for name, record in known.items()},
-            {name: file for name, _, _, file in found},
+            {name: file for name, _, _, file in rows},
             self.skipped(),
         )
 
     def skipped(self, *files: str) -> list[SkippedSource]:
         """Return what could not be read of these files, "" for what is in none; of all of none."""
-        found = self.rows("SELECT file, name, reason FROM skipped")
-        return [SkippedSource(*rest) for file, *rest in found if not files or file in files]
+        rows = self.rows("SELECT file, name, reason FROM skipped")
+        return [SkippedSource(*rest) for file, *rest in rows if not files or file in files]
 
     def readable_since(self) -> frozenset[str]:
         """Return the files that lacked a package when they were read, and lack it no longer."""
@@ -173,8 +173,8 @@ class TextStore:
         for first in range(0, len(ordinals), _TEXTS):
             asked = ordinals[first : first + _TEXTS]
             wanted = "SELECT ordinal, text FROM documents WHERE ordinal"
-            found = dict(self._rows_in(wanted, asked))
-            yield from map(found.__getitem__, asked)
+            by_ordinal = dict(self._rows_in(wanted, asked))
+            yield from map(by_ordinal.__getitem__, asked)
 
     def tree_of(self, ordinal: int) -> Tree:
         """Return the tree of a document."""
@@ -199,22 +199,22 @@ class TextStore:
     def chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """Return the chunks at the given positions, in the order asked for."""
         asked = list(map(int, positions))
-        found = {row[0]: row for row in self._rows_in(f"{_CHUNK} WHERE c.position", asked)}
-        return [_chunk_of(found[position]) for position in asked]
+        by_position = {row[0]: row for row in self._rows_in(f"{_CHUNK} WHERE c.position", asked)}
+        return [_chunk_of(by_position[position]) for position in asked]
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
         """Return the triplets with the given numbers (from 0), in the order asked for."""
         asked = [int(number) + 1 for number in numbers]
-        found = {row[0]: row for row in self._rows_in(f"{_TRIPLET} WHERE t.number", asked)}
-        return [_triplet_of(found[number]) for number in asked]
+        by_number = {row[0]: row for row in self._rows_in(f"{_TRIPLET} WHERE t.number", asked)}
+        return [_triplet_of(by_number[number]) for number in asked]
 
     def triplets_of(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """Return the numbers of each of these chunks' triplets."""
-        found: dict[int, list[int]] = {int(position): [] for position in positions}
+        by_position: dict[int, list[int]] = {int(position): [] for position in positions}
         wanted = "SELECT chunk, number FROM triplets WHERE chunk"
-        for chunk, number in self._rows_in(wanted, list(found), "ORDER BY number"):
-            found[chunk].append(number - 1)
-        return found
+        for chunk, number in self._rows_in(wanted, list(by_position), "ORDER BY number"):
+            by_position[chunk].append(number - 1)
+        return by_position
 
     def __len__(self) -> int:
         """Return the number of triplets."""

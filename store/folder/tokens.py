@@ -53,20 +53,20 @@ class TokenIndex:
             Of shape (tokens, len(spans)); one row of zeros for a question without tokens.
         """
         asked = question.astype(np.float32)
-        found = np.zeros((max(1, len(asked)), len(spans)), dtype=np.float32)
+        scores = np.zeros((max(1, len(asked)), len(spans)), dtype=np.float32)
         bounds = [(int(self.ends[first]), int(self.ends[end])) for first, end in spans]
-        held = [place for place, (first, end) in enumerate(bounds) if first < end]
-        if len(asked) and held:
+        filled = [place for place, (first, end) in enumerate(bounds) if first < end]
+        if len(asked) and filled:
             # one product and one pass over all chunks: a call for each costs more than its work
-            codes = np.concatenate([self.codes[slice(*bounds[place])] for place in held])
+            codes = np.concatenate([self.codes[slice(*bounds[place])] for place in filled])
             rows = codes.astype(np.float32)
-            counts = [bounds[place][1] - bounds[place][0] for place in held]
+            counts = [bounds[place][1] - bounds[place][0] for place in filled]
             starts = np.cumsum([0, *counts[:-1]])
             # products of codes are whole numbers below 2**24, so they are exact, and no chunk's
             # closeness depends on those that are compared beside it
             cosines = (asked @ rows.T) / lengths_of(rows) / lengths_of(asked)[:, np.newaxis]
-            found[:, held] = np.maximum.reduceat(cosines, starts, axis=1)
-        return found
+            scores[:, filled] = np.maximum.reduceat(cosines, starts, axis=1)
+        return scores
 
     def save(self, folder: Path) -> dict[str, str]:
         """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
