@@ -1,6 +1,6 @@
 """The document: text with its pages, headings, metadata and tree, and the places of its words.
 
-A ``Document`` is what leaves this room; ``SkippedSource`` says what could not become one.
+A ``Document`` is the result of reading a file; ``SkippedSource`` is what could not be read.
 """
 
 import re
@@ -28,11 +28,13 @@ _TENTHS = 10
 """Places are stored in tenths of a point."""
 _FIELDS = 7
 _HUNDREDTHS, _WRITTEN = 100, -1
-"""How surely a run was read is stored in hundredths; of text that was written, as such."""
+"""The confidence of a recognised run is stored in hundredths; -1 means text that was not recognised
+but written in the file.
+"""
 _WIDEST = (1 << 15) - 1
 _LEVEL = 1
 _NOTE = re.compile(r"\[[^\]\s]{1,9}\] ")
-"""What a footnote begins with, as ``LineWriter`` writes one."""
+"""How a footnote begins, as ``LineWriter`` writes it."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,17 @@ class Document:
     """The extracted text of a document; offsets are code points into ``text``, half-open.
 
     Args:
-        name: Its path below the corpus folder, with forward slashes; a file that holds several
-            documents gives each a name of its own below its own.
-        title: Shown beside citations.
-        text: The whole text; line ends are line feeds.
+        name: Path below the corpus folder, with forward slashes. If a file contains several
+            documents, each has a name below the file's.
+        title: Title shown with citations.
+        text: The full text; lines end with line feeds.
         metadata: Front matter or the sidecar's row.
-        pages: Where each page begins, the first at 0; empty where the format has no pages.
+        pages: Offset of each page, the first 0; empty if the format has no pages.
         headings: The headings that the format itself marks: offset of the line, and level from 1.
-        places: Where its characters stand: on its pages, packed by ``encode_runs``, or in the file
-            of text that it was read from, by ``encode_file_runs``; empty where nobody knows.
-        notes: Of each footnote that the format itself marks where its mark was, and where its text
-            begins and ends; the tree has them.
+        places: Positions of the characters: on pages, packed by ``encode_runs``, or in a text file,
+            packed by ``encode_file_runs``. Empty if unknown.
+        notes: Footnotes that the format marks: offset of the mark, and start and end of the text.
+            The tree contains them too.
     """
 
     name: str
@@ -64,20 +66,20 @@ class Document:
 
     @cached_property
     def tree(self) -> "Tree":
-        """Its parts, provisions, paragraphs, points and tables."""
-        # a worker that reads files has no use for it, and must start in no time
+        """The tree of parts, provisions, paragraphs, points and tables."""
+        # imported late: workers that read files do not need it, and must start fast
         from lexloop.documents.structure.parse import parse
 
         return parse(self.text, self.headings, bool(self.pages), self.notes)
 
     def with_tree(self, tree: "Tree") -> Self:
-        """Return the document with its tree, which is not made again."""
+        """Return the document with this tree, so that it is not parsed again."""
         copied = replace(self)
         vars(copied)["tree"] = tree
         return copied
 
     def file_runs(self, start: int, end: int) -> "list[FileRun]":
-        """Return the runs that a span touches; none for a format that is no text.
+        """Return the runs that overlap a span; empty if the file is not a text file.
 
         Raises:
             CorpusError: The map of places is damaged.
@@ -89,7 +91,7 @@ class Document:
 
     @cached_property
     def _runs(self) -> Any:
-        import numpy as np  # a worker writes maps, and has no use for it
+        import numpy as np  # imported late: workers only write maps
 
         try:
             packed = np.frombuffer(zlib.decompress(self.places), "<i4")
@@ -99,9 +101,9 @@ class Document:
 
     @cached_property
     def paragraphs(self) -> list[int]:
-        """Where each paragraph begins that a word processor would show as one.
+        """The offset of each paragraph that a word processor would count.
 
-        Blank lines, rows of tables and the footnotes that stand behind their paragraph are none.
+        Blank lines, table rows and footnotes are not counted.
         """
         tables = [(unit.start, unit.end) for unit in self.tree.units if unit.kind == "table"]
         starts, at = list[int](), 0
@@ -115,15 +117,15 @@ class Document:
         return starts
 
     def page_at(self, offset: int) -> int | None:
-        """Return the page, from 1, on which an offset lies; None where there are no pages."""
+        """Return the page number of an offset, from 1; None if there are no pages."""
         return bisect_right(self.pages, offset) or None if self.pages else None
 
 
 @dataclass(frozen=True)
 class SkippedSource:
-    """A file, or a part of one, that could not be read, and why.
+    """A file, or a part of one, that could not be read, with the reason.
 
-    ``indexed`` is true where it was read all the same, and only the reason is to be told.
+    ``indexed`` is true if the file was read nevertheless and this is only a warning.
     """
 
     name: str
@@ -132,16 +134,16 @@ class SkippedSource:
 
 
 def in_part(skipped: Iterable[SkippedSource], documents: Collection[str]) -> list[SkippedSource]:
-    """Return what could not be read, with what was read all the same told as such.
+    """Return the skipped sources, with ``indexed`` set for those that gave a document.
 
-    Of a file or an archive that gave a document, only a part is missing.
+    Only a part of such a file or archive is missing.
     """
     read = {name for document in documents for name in lying_in(document)}
     return [replace(item, indexed=item.indexed or item.name in read) for item in skipped]
 
 
 def lying_in(name: str) -> Iterator[str]:
-    """Return a document's name and those of all it lies in, the outermost first."""
+    """Return a document's name and the names of the files that contain it, outermost first."""
     parts = name.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
 
@@ -160,11 +162,10 @@ class Box(NamedTuple):
 
 
 class FileRun(NamedTuple):
-    """Characters from an offset of the text on, and the offset in its file where they stand.
+    """A run of characters: its offset in the text and its offset in the file.
 
-    ``line`` is the line of the file on which the first one stands, from 1; line ends within the
-    characters are line ends of the file. ``at`` is -1 if the text is all on this line in an
-    encoding of its own, as in JSON.
+    ``line`` is the line of the file of the first character, from 1; line ends in the run are line
+    ends of the file. ``at`` is -1 if the text is all on this line and encoded, as in JSON.
     """
 
     start: int
@@ -174,11 +175,11 @@ class FileRun(NamedTuple):
 
 
 class CharacterRun(NamedTuple):
-    """Characters that stand on one line, measured as for ``Box``.
+    """Characters on one line of a page, measured like ``Box``.
 
-    ``start`` is the first one's offset in the document's text; ``edges`` say where each character
-    begins, and where the last one ends. ``sure`` is how surely they were recognised on a picture,
-    from 0 to 1; None where they were written.
+    ``start`` is the offset of the first character in the document's text; ``edges`` are the left
+    edges of the characters and the right edge of the last. ``sure`` is the confidence of recognised
+    text, from 0 to 1; None if the text was not recognised but written in the file.
     """
 
     start: int
@@ -190,7 +191,7 @@ class CharacterRun(NamedTuple):
 
 
 def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
-    """Pack runs, which are in the order of their offsets; empty where there are none."""
+    """Pack runs, which are sorted by offset; return b"" if there are none."""
     if not runs:
         return b""
     table, steps = array("i", [len(runs)]), array("h")
@@ -203,26 +204,26 @@ def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
         if min(widths) < -_WIDEST or max(widths) > _WIDEST:
             widths = [max(-_WIDEST, min(_WIDEST, width)) for width in widths]
         steps.extend(widths)
-    if sys.byteorder == "big":  # what is kept has its little end first
+    if sys.byteorder == "big":  # stored data is little-endian
         table.byteswap()
         steps.byteswap()
     return zlib.compress(table.tobytes() + steps.tobytes(), _LEVEL)
 
 
 def encode_file_runs(runs: Sequence[FileRun]) -> bytes:
-    """Pack runs, which are in the order of their offsets; empty where there are none."""
+    """Pack runs, which are sorted by offset; return b"" if there are none."""
     table = array("i", [value for run in runs for value in run])
-    if sys.byteorder == "big":  # what is kept has its little end first
+    if sys.byteorder == "big":  # stored data is little-endian
         table.byteswap()
     return zlib.compress(table.tobytes(), _LEVEL) if runs else b""
 
 
 def span_in_file(document: Document, start: int, end: int) -> tuple[int, int] | None:
-    """Return where a span of the text begins and ends in the file that it was read from.
+    """Return the start and end, in its text file, of a span of the document's text.
 
-    It reaches from the first word that has a place of its own in the file to the last one; offsets
-    are code points of the file as it is decoded. None without such a word, and for a format that is
-    no text.
+    The result reaches from the first to the last word of the span that has a place in the file.
+    Offsets are code points of the decoded file. Return None if no word has one, or if the file is
+    not a text file.
 
     Raises:
         CorpusError: The document's map of places is damaged.
@@ -238,9 +239,9 @@ def span_in_file(document: Document, start: int, end: int) -> tuple[int, int] | 
 
 
 def line_in_file(document: Document, start: int, end: int) -> int | None:
-    """Return the line, from 1, of the file on which a span of the text begins, as editors count.
+    """Return the line of the file on which a span begins, from 1.
 
-    None for a format that is no text, and for a span of which nothing stands in the file.
+    Return None if the file is not a text file, or if nothing of the span is in it.
 
     Raises:
         CorpusError: The document's map of places is damaged.
@@ -254,14 +255,14 @@ def line_in_file(document: Document, start: int, end: int) -> int | None:
 
 
 def boxes_of(document: Document, start: int, end: int) -> list[Box]:
-    """Return the places of a span of the text: one box for each line that it touches.
+    """Return the places of a span on its pages, one box for each line.
 
-    A document of a format without pages has none.
+    The list is empty if the format has no pages.
 
     Raises:
         CorpusError: The document's map of boxes is damaged.
     """
-    import numpy as np  # a worker writes maps, and has no use for it
+    import numpy as np  # imported late: workers only write maps
 
     boxes: list[Box] = []
     for (first, page, bottom, top, left, _, length), widths in _runs_in(document, start, end):
@@ -273,9 +274,9 @@ def boxes_of(document: Document, start: int, end: int) -> list[Box]:
 
 
 def sure_of(document: Document, start: int, end: int) -> float | None:
-    """Return how surely a span was recognised on a picture, from 0 to 1, where least surely.
+    """Return the lowest confidence of the recognised text in a span, from 0 to 1.
 
-    None where all of it was written.
+    Return None if none of the text was recognised from a picture.
 
     Raises:
         CorpusError: The document's map of boxes is damaged.
@@ -311,15 +312,15 @@ def _runs_in(document: Document, start: int, end: int) -> Iterator[tuple[list[in
 def versions(
     names: Sequence[str], known: Mapping[str, Metadata], granted: Callable[[Metadata], bool]
 ) -> tuple[dict[str, Metadata], list[SkippedSource]]:
-    """Return documents' metadata, as if those not granted did not exist.
+    """Return the metadata of the visible documents, as if the others did not exist.
 
     Args:
         names: All documents, in order.
         known: The metadata of each that has some, as loaded.
-        granted: Whether a document with such metadata may be known of.
+        granted: Whether a document with this metadata may be seen.
 
     Returns:
-        The metadata, where there is any, of documents that end where the next version begins; and
+        The metadata that is known, with each document ending where its next version begins; and
         each ``supersedes`` that cannot be followed.
     """
     visible = {name: metadata for name, metadata in known.items() if granted(metadata)}
@@ -333,15 +334,15 @@ def versions(
 def end_superseded(
     documents: Mapping[str, Metadata],
 ) -> tuple[dict[str, Metadata], list[SkippedSource]]:
-    """End each superseded document on the day before the one that replaces it begins.
+    """End each superseded document on the day before its replacement begins.
 
-    A document that says itself when it ends keeps its day; of several that replace one, the
-    first counts. Give the metadata as they were loaded, never what this function gave for an
-    earlier set: a version whose replacement is removed holds again.
+    A document with an end of its own keeps it. If several replace one, the first counts. Pass the
+    metadata as they were loaded, never an earlier result: a version is in force again if its
+    replacement is removed.
 
     Returns:
         The same names with the days filled in, and each ``supersedes`` that cannot be followed,
-        under the name of the document that says it, which is in force whatever it supersedes.
+        listed under the name of the document that has it, which stays in force itself.
     """
     ended = dict(documents)
     troubles: list[SkippedSource] = []
@@ -361,9 +362,9 @@ def end_superseded(
 
 
 def older_version(name: str, metadata: Metadata, documents: Container[str]) -> str | None:
-    """Return the name of the document that one supersedes; None where it is not among them.
+    """Return the name of the document that another supersedes; None if it is missing.
 
-    It is named beside the one that says it, or by its whole name.
+    ``supersedes`` is a name relative to the folder of the document, or a full name.
     """
     beside = (PurePosixPath(name).parent / metadata.supersedes).as_posix()
     named = (beside, metadata.supersedes) if metadata.supersedes else ()
@@ -373,7 +374,7 @@ def older_version(name: str, metadata: Metadata, documents: Container[str]) -> s
 def _trouble(
     name: str, metadata: Metadata, older: str | None, documents: Mapping[str, Metadata]
 ) -> str | None:
-    """Return why a document cannot end an older one; None where it can."""
+    """Return why a document cannot end an older one; None if it can."""
     claim = f"It supersedes {metadata.supersedes!r}"
     if older is None:
         return f"{claim}, which is not among the documents; it is in force itself."

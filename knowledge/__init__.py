@@ -1,1 +1,1 @@
-"""What is known of the relations of provisions: triplets, their graph as numbers, and its walks."""
+"""Relations of provisions: triplets, their graph as numbers, and searches of it."""

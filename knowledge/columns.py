@@ -1,4 +1,4 @@
-"""The graph as numbers: which entities each triplet joins, seen by one asker, and both on disk."""
+"""The graph as numbers: the entities that triplets join, for one caller, in memory and on disk."""
 
 import json
 from collections import defaultdict
@@ -24,7 +24,7 @@ SUBJECT, OBJECT, HOME = range(3)
 """The columns of ``Columns.joined``: both sides of a triplet, and the provision that states it."""
 PART_OF, DEFINES, USES = (PREDICATES.index(name) for name in ("part_of", "defines", "uses"))
 FAN_OUT = 12
-"""Triplets followed from one entity; a hub has more, and only its most telling ones count."""
+"""Triplets followed from one entity; of a hub only the most informative ones."""
 _INTEGERS, _TEXTS = "knowledge.npy", "knowledge.json"
 FILES = (_INTEGERS, _TEXTS)
 """The names of the files that ``pack`` writes."""
@@ -42,7 +42,7 @@ class Columns:
         terms: The words of names, sorted.
         numbers: The number of each triplet in its source, shape (triplets,).
         owners: The document of each triplet, shape (triplets,).
-        kinds: The index of each predicate in ``PREDICATES``, or -1 for a model's own words.
+        kinds: Index of each predicate in ``PREDICATES``; -1 for a model's own words.
         joined: Subject, object and home of each triplet, -1 for none; shape (triplets, 3).
         aliases: A triplet, a name, and the name that the triplet makes it mean; shape (aliases, 3).
         term_offsets: The start of each name's words in ``term_ids``, shape (names + 1,).
@@ -62,7 +62,7 @@ class Columns:
 
 
 class _Row(NamedTuple):
-    """A triplet as the graph sorts them: by document, place, words, and at last its source."""
+    """A triplet in sort order: by document, place, words, and last its source."""
 
     document: str
     start: int
@@ -87,7 +87,7 @@ def read_triplets(triplets: Iterable[Triplet]) -> Columns:
 
 
 class _Table(dict[str, int]):
-    """Texts and the numbers given to them as they come."""
+    """A table that numbers texts in the order in which they are added."""
 
     def __missing__(self, text: str) -> int:
         number = self[text] = len(self)
@@ -107,7 +107,7 @@ class _Reader:
                 self._homes[entity_key(row.section)].setdefault(row.document, number)
 
     def columns(self) -> Columns:
-        """Return all of it, the names in their order."""
+        """Return the table's columns, with the names in order."""
         kinds: dict[str, int] = {name: place for place, name in enumerate(PREDICATES)}
         joined = [
             (self._named(r.subject, r), self._named(r.object, r), self._home(r)) for r in self._rows
@@ -135,7 +135,7 @@ class _Reader:
         )
 
     def _named(self, phrase: str, row: _Row) -> int:
-        """Return the number of a phrase's name. A reference has that of the provision it means."""
+        """Return the number of a phrase's name; a reference has that of its provision."""
         key = entity_key(phrase)
         if row.document in self._homes.get(key, ()):
             return self._names[provision_name(key, row.document)]
@@ -149,7 +149,7 @@ class _Reader:
         return self._names[key]
 
     def _meant(self, key: str, document: str) -> str:
-        """Return the innermost provision of a document that a reference leads to; "" if none."""
+        """Return the innermost provision of a document that a reference names; "" if none."""
         while key and document not in self._homes.get(key, ()):
             key = outer_key(key)
         return provision_name(key, document) if key else ""
@@ -169,7 +169,7 @@ class _Reader:
                 yield number, short, long_form
 
     def _far(self) -> Iterator[tuple[int, int, int]]:
-        """Yield what a reference means that its own document does not hold, in each other one."""
+        """Yield references to provisions outside their own document, with each possible target."""
         for key in self._abroad:
             meanings: dict[str, str] = {}
             inner = key
@@ -206,9 +206,9 @@ class Incidence:
 
     Args:
         columns: Of all triplets.
-        visible: Which of them are seen, shape (triplets,).
-        shares: How telling a triplet of each kind is, for its object and for its subject; the last
-            row is for a model's own words. Shape (kinds + 1, 2).
+        visible: Which triplets are visible, shape (triplets,).
+        shares: How informative a triplet of each kind is, for its object and for its subject; the
+            last row is for a model's own words. Shape (kinds + 1, 2).
     """
 
     def __init__(self, columns: Columns, visible: Mask, shares: NDArray[np.float64]) -> None:
@@ -250,7 +250,7 @@ class Incidence:
     def _of_kind(
         self, shown: NDArray[np.integer[Any]], kind: int, by: int, value: int, count: int
     ) -> tuple[Ints, Ints]:
-        """Return one side of the triplets of a kind, grouped by another."""
+        """Return one side of the triplets of a kind, grouped by another side."""
         rows = self.joined[shown[self.kinds[shown] == kind]]
         rows = rows[(rows[:, by] >= 0) & (rows[:, value] >= 0)]
         return _grouped(rows[:, value], rows[:, by], count)
@@ -260,11 +260,11 @@ class Incidence:
         return _run(self._defining, self._defining_offsets, term)
 
     def parts_of(self, provision: int) -> list[int]:
-        """Return the parts of a provision, in their order."""
+        """Return the parts of a provision, in order."""
         return _run(self._parts, self._parts_offsets, provision)
 
     def lineage(self, provision: int) -> Iterator[int]:
-        """Yield a provision and those that it lies in, the nearest first."""
+        """Yield a provision and its ancestors, nearest first."""
         for _ in range(_DEEPEST):
             yield provision
             above = _run(self._wholes, self._wholes_offsets, provision)
@@ -296,9 +296,9 @@ def _run(values: Ints, offsets: Ints, owner: int) -> list[int]:
 
 
 def _meant(columns: Columns, visible: Mask) -> Ints:
-    """Return for each name the one that it stands for: the only other one, or itself.
+    """Return the name that each name stands for: the only other one, or itself.
 
-    The last one is -1, which -1 stands for.
+    The last entry is -1, so that the index -1 gives -1.
     """
     meant = np.append(np.arange(len(columns.names), dtype=np.int32), np.int32(-1))
     meanings: dict[int, set[int]] = {}
@@ -338,7 +338,7 @@ def pack(folder: Path, columns: Columns) -> dict[str, str]:
 
 
 def unpack(folder: Path) -> Columns:
-    """Open what ``pack`` wrote.
+    """Open the files that ``pack`` wrote.
 
     Raises:
         DataError: A file is missing, or the two do not fit together.

@@ -1,8 +1,8 @@
 """The relations of a law, read off the tree of its provisions and the references in its words.
 
-They hold in any language: what is part of what, which topic a heading names, what is defined where
-and used where, and which provision refers to which other one. A reference that the words around it
-make an exception, an amendment, or a date of application is one of these kinds instead.
+They work in any language: what is part of what, the topic of a heading, where terms are defined and
+used, and which provision refers to which. If the words around a reference make it an exception, an
+amendment, or a date of application, the relation has that kind instead.
 """
 
 import re
@@ -46,7 +46,7 @@ _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", 
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
-    """Return ``text`` folded on one line, without quotation marks and edge stops, cut to words."""
+    """Return ``text`` folded, on one line, without quotes and outer stops, cut between words."""
     text = _QUOTES.sub("", folded(text[: 8 * limit]))
     line = " ".join(text.split()).strip(_EDGES)
     if len(line) > limit:
@@ -56,7 +56,7 @@ def readable(text: str, limit: int = PHRASE_CHARS) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def cites(phrase: str) -> bool:
-    """Return whether a phrase is a reference to a provision, or opens with one."""
+    """Return whether a phrase is a reference to a provision, or begins with one."""
     lowered = phrase.lower()
     if not any(kind in lowered for kind in _KINDS):
         return False
@@ -68,8 +68,8 @@ def cites(phrase: str) -> bool:
 def entity_key(phrase: str) -> str:
     """Return the name of an entity in the graph: its words' stems, without stop words.
 
-    Case, number, stops and the ways to write section signs make no difference. A label keeps every
-    word of its own: "point a" is another than "point".
+    Case, number, stops and the spelling of section signs make no difference. A label keeps every
+    word: "point a" is not "point".
     """
     phrase = folded(phrase)
     if not cites(phrase):
@@ -84,9 +84,9 @@ def entity_key(phrase: str) -> str:
 
 
 def reference_key(reference: str) -> tuple[str, bool]:
-    """Return the key of the provision that a reference names, and whether any document may hold it.
+    """Return the key of the provision that a reference names, and whether any document may have it.
 
-    A plain number of another act names no provision of a document that has one of that number.
+    A plain number in another act does not name a provision of a document that has the same number.
     """
     citation = cited(reference)
     if citation is None or (
@@ -97,7 +97,7 @@ def reference_key(reference: str) -> tuple[str, bool]:
 
 
 def outer_key(key: str) -> str:
-    """Return the key of what a provision lies in: of "article 5 1 a" "article 5 1"; "" at last."""
+    """Return the key of the parent: "article 5 1" for "article 5 1 a"; "" at the top."""
     outer = key.rpartition(" ")[0]
     return outer if " " in outer else ""
 
@@ -105,7 +105,7 @@ def outer_key(key: str) -> str:
 _THIS = re.compile(r"\b[Tt]his ([A-Z][a-z]+)")
 _READ, _TITLE = 1_000_000, 400
 _MOST = 60
-"""References read per statement; a line with more of them is a table of contents."""
+"""References read per statement; a line with more is a table of contents."""
 
 
 class Target(NamedTuple):
@@ -114,7 +114,7 @@ class Target(NamedTuple):
     Args:
         start: The start of the reference in the text.
         end: The end of the reference.
-        name: The label of a provision of the same document, or the name of another document.
+        name: Label of a provision in the same document, or name of another document.
         own: Whether it is a provision of the same document.
     """
 
@@ -135,11 +135,10 @@ class References:
         self._own = {*_THIS.findall(text[:_READ]), *re.findall(r"[A-Z][a-z]+", title)}
 
     def of(self, body: str, place: int, changing: bool = False) -> list[Target]:
-        """Return the targets of a statement in its order, a range as all that it holds.
+        """Return the targets of a statement in order; a range gives all its provisions.
 
-        "paragraph 1" starts at the place of the unit that it stands in. If a
-        statement changes a provision (``changing``) and names an act with it, the provision is
-        that act's.
+        "paragraph 1" is resolved from the place of its own unit. If a statement changes a provision
+        (``changing``) and names an act with it, the provision is in that act.
         """
         acts = [
             m for m in islice(ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading
@@ -170,7 +169,7 @@ class References:
                 return
         kind = KIND.search(phrase)
         if not reference.steps[0].key or not (kind or code):
-            return  # "paragraph 2" of nothing named
+            return  # "paragraph 2" without a named provision
         full_name = _named(phrase, reference.steps, kind.group() if kind else "")
         if start < reference.start:
             full_name = f"{code} {full_name}"
@@ -178,7 +177,7 @@ class References:
 
 
 def _named(phrase: str, steps: tuple[Step, ...], kind: str) -> str:
-    """Return a reference to one number, in the singular: of "Rules 3.2 and 3.4" the second."""
+    """Return a reference to one number, in the singular: "Rule 3.4" for "Rules 3.2 and 3.4"."""
     if not re.search(r",|\s(?:and|or|to)\s", phrase):
         return re.sub(r"^§+\s*", "§ ", KIND.sub(lambda m: _singular(m.group()), phrase, count=1))
     number = steps[0].number
@@ -222,11 +221,11 @@ _READINGS: dict[str, str] = {
     "includes": "includes",
     "excludes": "excludes",
 }
-"""Those of a model among them: its prompt names more kinds than the structure has."""
+"""Includes a model's kinds: its prompt names more than the structure has."""
 _NAMES = {reading: name for name, reading in _READINGS.items()}
 
 _UNTOLD = frozenset(("row", "columns", "table", "contents", "closing", "text"))
-"""Kinds of units that are parts of nothing by a name of their own."""
+"""Kinds of units that have no name of their own."""
 _QUOTED, _LONGEST = 160, 4000
 """Characters of a unit that are quoted for its place; of a statement that are read."""
 _MOST_TERMS = 2000
@@ -258,13 +257,13 @@ _AMENDED = re.compile(
 _IN_QUOTES = re.compile(
     rf"{_CHANGE}[^()\d;\"“„«]{{0,30}}[\"“„«]|[\"”“»][^();\"“„«]{{0,60}}?{_CHANGE}", re.IGNORECASE
 )
-"""Words that are put in or taken out: 'for "ten" substitute "twelve"'."""
+"""Inserted or deleted words: 'for "ten" substitute "twelve"'."""
 _GOVERNED = re.compile(
     r"\b(?:in|to|under|of|by|with|from|for|on|at)\s+(?:the\s+)?"
     r"(?:[^\W\d]+\s[\dIVXivx(]\S*?(?:,|\s+and|\s+or)\s+)*$",
     re.IGNORECASE,
 )
-"""What is "in" or "under" a provision is changed, and not the provision."""
+"""Text "in" or "under" a provision is changed, not the provision itself."""
 _APPLIES = re.compile(
     r"\b(?:appl(?:y|ies)|in(?:to)?\s+(?:force|effect)|takes?\s+effect|effective|gilt|in\s+Kraft"
     r"|en\s+(?:vigueur|vigor)|in\s+vigore)\b[^.;]{0,40}?"
@@ -275,7 +274,7 @@ _APPLIES = re.compile(
 
 
 class BareTriplet(NamedTuple):
-    """A triplet without its source; a model's predicate is its own words."""
+    """A triplet without its source; a model's predicate may be its own words."""
 
     subject: str
     predicate: str
@@ -288,7 +287,7 @@ def reading(predicate: str) -> str:
 
 
 def typed(predicate: str) -> str:
-    """Return our name of a relation for a model's words, or the words if there is none."""
+    """Return our name for a relation in a model's words, or the words if there is none."""
     verb = " ".join(predicate.lower().replace("_", " ").split())
     name = _NAMES.get(verb, verb.replace(" ", "_"))
     return name if name in PREDICATES or name in _READINGS else predicate
@@ -297,11 +296,11 @@ def typed(predicate: str) -> str:
 def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
     """Return the relations of a document's provisions.
 
-    The chunks are those of the document, in the order of their starts.
+    The chunks belong to the document, sorted by their starts.
 
     Returns:
-        Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are
-        offsets into the document, ``quote`` is exactly what lies between them, and ``section`` is
+        Triplets in reading order, unique within a chunk and provision. ``start`` and ``end`` are
+        offsets into the document, ``quote`` is the text between them, and ``section`` is
         the label of the provision that states it.
     """
     starts = [chunk["start"] for chunk in chunks]
@@ -354,7 +353,7 @@ class _Reader:
         self._used: set[tuple[str, str]] = set()
 
     def read(self) -> Iterator[_Located]:
-        """Yield everything that the provisions are, and what their statements refer to."""
+        """Yield the relations of units, and the references in their statements."""
         for place, unit in enumerate(self._tree.units):
             if unit.kind not in _UNTOLD and owns_label(self._tree, place):
                 yield from self._place(place)
@@ -364,7 +363,7 @@ class _Reader:
             yield from self._refers(start, end, place)
 
     def _place(self, place: int) -> Iterator[_Located]:
-        """Yield what a unit is part of, what its heading names, and the term that it defines."""
+        """Yield a unit's parent, the topic of its heading, and the term that it defines."""
         unit, tree = self._tree.units[place], self._tree
         above = (tree.units[p] for p in tree.above(place) if owns_label(tree, p))
         outer_name = next((outer.label for outer in above), self._title)
@@ -387,7 +386,7 @@ class _Reader:
             yield unit.start, end, unit.label, triplet
 
     def _uses(self, place: int) -> Iterator[_Located]:
-        """Yield the terms in a unit's own words that are defined elsewhere in the document."""
+        """Yield the terms in a unit's own text that are defined elsewhere in the document."""
         label = self._tree.units[place].label
         if not label:
             return
@@ -407,7 +406,9 @@ class _Reader:
         for target in self._references.of(body, place, changing):
             around = target.own and f"{label}(".startswith((f"{target.name}(", f"{target.name},"))
             kind = _kind(body, target, changing)
-            if kind == "amends" or not around:  # one that changes another may have its number
+            if (
+                kind == "amends" or not around
+            ):  # an amending provision may have the number of the changed one
                 yield start, end, label, BareTriplet(subject, kind, target.name)
         for date in islice(_APPLIES.finditer(body), 3):
             yield start, end, label, BareTriplet(subject, "applies_from", readable(date["date"]))
@@ -423,14 +424,14 @@ def _forms(heading: str) -> list[str]:
 
 
 def _meaning(body: str, term: str) -> str:
-    """Return the words that define a term, without the term and its verb in front of them."""
+    """Return the definition of a term, without the term and its verb."""
     named = rf"\W*(?:(?:the|an?)\s)?(?:(?:term|word|expression)\s)?\W*{re.escape(term)}\b\W*"
     match = re.match(rf"(?:{named}){{1,3}}{_MEANS}", body, re.IGNORECASE)
     return body[match.end() :] if match else body
 
 
 def _kind(body: str, target: Target, changing: bool) -> Predicate:
-    """Return what a reference is, by the words before and behind it, and whether some change."""
+    """Return the kind of a reference, by the words around it, and whether it is a change."""
     if _EXCEPTED.match(body, target.end) or _EXCEPTING.search(
         body, max(0, target.start - _NEAR), target.start
     ):
@@ -445,7 +446,7 @@ def _sentences(tree: Tree, text: str) -> Iterator[tuple[int, int, int]]:
     opened: set[Span] = set()
     for statement in statements(tree, text):
         if statement.points:
-            continue  # a list says what its points say
+            continue  # a list states what its points state
         for start, end in (*statement.leads, (statement.start, statement.end)):
             if (start, end) not in opened:
                 opened.add((start, end))
@@ -453,7 +454,7 @@ def _sentences(tree: Tree, text: str) -> Iterator[tuple[int, int, int]]:
 
 
 class _Terms:
-    """The defined terms of a document, found in its words by their stems, the longest first."""
+    """The defined terms of a document, found in text by their stems, longest first."""
 
     def __init__(self, tree: Tree) -> None:
         self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}

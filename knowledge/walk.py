@@ -1,4 +1,4 @@
-"""Searches of the knowledge graph: entities, best paths, and what provisions hand on to."""
+"""Searches of the knowledge graph: entities, best paths, and related provisions."""
 
 import heapq
 import math
@@ -15,7 +15,7 @@ from lexloop.knowledge.relations import PREDICATES
 _DECAY = 0.6
 """The share that every step after the first keeps."""
 _UNMET = 0.5
-"""The share that a step keeps when it meets nothing that was asked for."""
+"""The share that a step keeps if it reaches nothing that was asked for."""
 _SHARES = {
     "part_of": (0.3, 0.5),
     "concerns": (0.5, 0.9),
@@ -31,16 +31,18 @@ SHARES: NDArray[np.float64] = np.array([*(_SHARES[name] for name in PREDICATES),
 """The share that a step keeps along a relation of each kind, and against it; at last of a kind that
 a model named."""
 _ABOVE = 0.8
-"""What a provision counts for of each level below it that a passage states."""
+"""The weight of a provision for each level below it that a passage states."""
 _RANK = 0.2
 _POSTINGS = 200
-"""The most entities of one word that are weighed, the shortest first; limits a match's cost."""
+"""The most entities compared for one word, those with short names first; limits the cost of a
+match.
+"""
 _REACH = 200
-"""Triplets of one provision or keyword that are looked at; a hub has more."""
+"""Triplets considered of one provision or keyword; a hub has more."""
 
 
 class PartialPath(NamedTuple):
-    """A path found or to be continued; the lower the cost (minus its score), the better."""
+    """A complete or partial path; a lower cost (minus its score) is better."""
 
     cost: float
     triplets: tuple[int, ...]
@@ -48,7 +50,7 @@ class PartialPath(NamedTuple):
 
 
 class Asked:
-    """The entities that a question asks for, and how much others have to do with them.
+    """The entities that a question asks for, and how closely others are related to them.
 
     Args:
         seeds: Entities with their weights in (0, 1], by number.
@@ -68,7 +70,7 @@ class Asked:
                 self._homes[home] = max(known, self._homes.get(home, 0.0))
 
     def met(self, entity: int) -> float:
-        """Return how much an entity, or what a provision states, has to do with it, in [0, 1]."""
+        """Return how closely an entity, or a provision's triplets, are related to it, in [0, 1]."""
         return max(self._seeds.get(entity, 0.0), self._homes.get(entity, 0.0))
 
 
@@ -83,11 +85,11 @@ def best_paths(
 ) -> list[PartialPath]:
     """Return the best simple paths of 1 to ``length`` triplets, best first.
 
-    A path starts at a seed with its weight, in (0, 1]. A step multiplies that by the specificity of
-    the entity it leaves, by the share of its relation, and by more the more what it reaches has to
-    do with what was asked, in [0, 1] by ``met`` or, without it, by the seeds; every step after the
-    first by a decay. At a hub only the most telling triplets are followed; and without ``parts``
-    none from a provision to its parts or to its whole.
+    A path starts at a seed with its weight, in (0, 1]. A step multiplies this by the specificity of
+    the entity it leaves, by the share of its relation, and by the relevance of what it reaches, in
+    [0, 1] by ``met`` or, without it, by the seeds; every step after the first also by a decay. At a
+    hub only the most informative triplets are followed. Without ``parts`` no step goes from a
+    provision to its parts or its parent.
     """
     wanted = met or (lambda entity: seeds.get(entity, 0.0))
     around = _Around(graph, parts)
@@ -103,7 +105,7 @@ def best_paths(
                 continue
             reached = cost * share * (_UNMET + (1 - _UNMET) * wanted(end))
             if len(best) == most and -reached < best[0]:
-                continue  # so many better ones are queued that its turn cannot come
+                continue  # enough better ones are queued, so its turn cannot come
             (heapq.heappushpop if len(best) == most else heapq.heappush)(best, -reached)
             queued = PartialPath(reached, (*path.triplets, triplet), (*path.chain, end))
             heapq.heappush(queue, queued)
@@ -121,10 +123,10 @@ def best_paths(
 class _Around:
     """The part of the graph that a walk has reached, as a networkx graph.
 
-    The arrays hold the whole graph. Edges are read from them once, when the walk arrives.
+    The arrays contain the whole graph. Edges are read from them once, when the walk arrives.
 
     Args:
-        parts: Whether a provision leads to its parts and to its whole.
+        parts: Whether a provision leads to its parts and its parent.
     """
 
     def __init__(self, graph: Incidence, parts: bool) -> None:
@@ -180,12 +182,12 @@ class HandedOn(NamedTuple):
 def handed_on(
     graph: Incidence, chunks: Sequence[Iterable[int]], asked: Asked, length: int, limit: int
 ) -> list[HandedOn]:
-    """Return the provisions that those of chunks lead to in up to ``length`` steps, best first.
+    """Return the provisions reached from those of chunks in up to ``length`` steps, best first.
 
     Args:
         graph: The graph.
         chunks: The triplets of each chunk, the best chunk first.
-        asked: What meets it comes first.
+        asked: Provisions related to it come first.
         length: S of the plan.
         limit: The most provisions.
     """
@@ -209,7 +211,7 @@ def handed_on(
 
 
 def stated(graph: Incidence, provision: int, asked: Asked) -> list[int]:
-    """Return the triplets of a provision and its parts, those nearest to the question first."""
+    """Return the triplets of a provision and its parts, closest to the question first."""
     triplets: list[int] = []
     ring = [provision]
     while ring and len(triplets) < _REACH:
@@ -252,7 +254,7 @@ class EntityIndex:
         entities = np.flatnonzero(graph.named).astype(np.int32)
         self._total = len(entities)
         lengths = np.diff(columns.term_offsets)
-        # the shortest names first, and names of one length in their order
+        # short names first, names of one length in order
         ranked = entities[np.argsort(lengths[entities], kind="stable")]
         terms = self._terms[_places(self._offsets, ranked)]
         order = np.argsort(terms, kind="stable")
@@ -268,8 +270,8 @@ class EntityIndex:
         """Return the entities that share words with the keywords.
 
         A keyword and an entity are compared by the idf of the words they share, over the geometric
-        mean of the idf of all their words, so rare words count and long names do not win by
-        length. An entity that meets several keywords gains from each.
+        mean of the idf of all their words, so rare words count and long names do not win by length.
+        An entity that matches several keywords gains from each.
 
         Returns:
             Entity -> weight in (0, 1], best first.

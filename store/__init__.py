@@ -1,1 +1,1 @@
-"""Where documents and their chunks are kept and searched: a folder, or an engine."""
+"""Storage and search of documents and their chunks: in a folder, or in an engine."""

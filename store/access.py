@@ -1,4 +1,4 @@
-"""Access: which documents of an index somebody may see, and what they are told of the others."""
+"""Access: which documents of an index a caller may see, and what they learn of the others."""
 
 from collections.abc import Collection as Names
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from lexloop.store.protocol import Store, Within
 
 
 class Access:
-    """The documents that somebody may see; any other is as if the index did not hold it.
+    """The documents that a caller may see; all others are treated as if they did not exist.
 
     Args:
         store: The whole index.
         filters: The asker's access, and filters.
-        skipped: The sources that could not be read, or None if nobody asks for them.
+        skipped: Sources that could not be read; None if nobody asks for them.
 
-    ``documents`` are the names of the documents in order, and ``within`` is what a store is told of
-    them. ``seen`` are those before they were limited by ``only``. ``metadata`` is what is known of
-    each of these; a superseded one ends where the next begins. ``all_public`` says whether no
-    document of the index has access tags.
+    ``documents`` are the visible names in order, and ``within`` is their set, as stores take it.
+    ``seen`` are those before ``only`` limited them. ``metadata`` is by name; a superseded document
+    ends where the next version begins. ``all_public`` is true if no document of the index has
+    access tags.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Access:
         self.metadata = {name: granted.get(name, UNKNOWN) for name in self.documents}
 
     def only(self, documents: Names[str]) -> "Access":
-        """Return the access to these documents alone, or to all if none of them is shown."""
+        """Return the access to these documents only, or to all if none of them is visible."""
         kept = [name for name in documents if self.shows(name)]
         if not kept:
             return self
@@ -66,7 +66,7 @@ class Access:
         """Return the ids of chunks.
 
         Raises:
-            KeyError: One of them may not be seen.
+            KeyError: A chunk may not be seen.
         """
         if self.within is not None:
             for name in chunk_ids:
@@ -81,16 +81,16 @@ class Access:
         return {name: title for name, title in titles.items() if self.shows(name)}
 
     def source_of(self, document: str) -> tuple[str, str] | None:
-        """Return a document's source file and its fingerprint; None without such a document."""
+        """Return a document's source file and its fingerprint; None if it is not visible."""
         if not self.shows(document):
             return None
         file = self._store.catalogue.files[document]
         return file, self._store.manifest.fingerprints.get(file, "")
 
     def skipped(self, stored: bool = False) -> list[SkippedSource]:
-        """Return what could not be read, and each ``supersedes`` that cannot be followed.
+        """Return what could not be read, and each ``supersedes`` that names no document.
 
-        ``stored`` asks an index for it that was opened as it is.
+        ``stored`` asks for it from an index opened without its sources.
         """
         if self._skipped is None and not stored:
             return []
@@ -98,10 +98,11 @@ class Access:
         return [*self.unread(), *troubles]
 
     def unread(self) -> list[SkippedSource]:
-        """Return what could not be read; ``indexed`` where only a part of it is missing.
+        """Return what could not be read; ``indexed`` is true if only a part is missing.
 
-        Who may see what could not be read is unknown, so where documents have access tags nobody
-        who asks is told of it, nor how much there is: ``skipped_count`` is for who keeps the index.
+        It is unknown who may see a file that could not be read. If documents have access tags,
+        callers learn neither the files nor their number; ``skipped_count`` is for the operator of
+        the index.
         """
         if not self.all_public:
             return []
@@ -109,5 +110,5 @@ class Access:
 
     @property
     def skipped_count(self) -> int:
-        """How many sources could not be read, whoever may see them."""
+        """The number of sources that could not be read, whoever may see them."""
         return len(self._unread)

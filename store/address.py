@@ -1,4 +1,4 @@
-"""The address of an index in a search engine, as a setting names it, and how it is kept there."""
+"""The address of an index in a search engine, and how the engine stores it."""
 
 import hashlib
 import os
@@ -18,13 +18,13 @@ _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 _PORT = 9200
 VectorKind = NewType("VectorKind", str)
-"""How coarsely an engine keeps the vectors that it searches; ``vector_kind`` makes one."""
+"""Precision of the vectors that an engine searches; ``vector_kind`` makes one."""
 FLOAT, INT8, BINARY = map(VectorKind, ("float", "int8", "binary"))
 VECTOR_KINDS: Mapping[str, tuple[VectorKind, ...]] = {
     "elasticsearch": (FLOAT, INT8, BINARY),
     "opensearch": (FLOAT, INT8),
 }
-"""Those of each product that find enough."""
+"""The kinds of each product that find enough."""
 _FORM = "Write it as opensearch://HOST:9200/NAME or elasticsearch://HOST:9200/NAME."
 
 
@@ -49,7 +49,7 @@ class Address:
         """Return the address that a text names.
 
         Raises:
-            SettingsError: It is none, or it holds a user or a password.
+            SettingsError: The address is invalid, or contains a user or a password.
         """
         refuse_secrets(text)  # they would be in logs, traces and lists of processes
         match = _ADDRESS.fullmatch(text)
@@ -72,8 +72,8 @@ class Storage(NamedTuple):
     """How an engine keeps an index.
 
     Args:
-        vectors: How coarsely it keeps those that it searches.
-        shards: Into how many parts it splits the index.
+        vectors: Precision of the vectors that it searches.
+        shards: Number of parts of the index.
     """
 
     vectors: VectorKind = FLOAT
@@ -81,7 +81,7 @@ class Storage(NamedTuple):
 
 
 USUAL = Storage()
-"""That of an index of which nothing else is said."""
+"""The storage of an index by default."""
 
 
 class Destination(NamedTuple):
@@ -89,7 +89,7 @@ class Destination(NamedTuple):
 
     Args:
         address: In an engine.
-        staging: A folder of this machine for what is written already.
+        staging: Local folder for what is already written.
         storage: How the engine keeps it.
     """
 
@@ -102,7 +102,7 @@ def vector_kind(product: str, name: str) -> VectorKind:
     """Return the kind of vectors of this name.
 
     Raises:
-        SettingsError: The engine has none of that name, or none that finds enough.
+        SettingsError: The engine has no such kind, or it does not find enough.
     """
     kinds = VECTOR_KINDS[product]
     if name not in kinds:
@@ -132,6 +132,6 @@ def absolute(corpus: str) -> str:
 
 
 def beside(address: str) -> Path:
-    """Return the folder in the cache where an index is kept before it is written into an engine."""
+    """Return the cache folder for an index before it is written into an engine."""
     digest = hashlib.sha256(address.encode()).hexdigest()[:32]
     return cache_folder().parent / "engines" / digest

@@ -1,7 +1,7 @@
-"""Stores in search engines, and clusters that prepare files: what lexloop-engines brings.
+"""Stores in search engines, and clusters that prepare files, both from lexloop-engines.
 
-Both are modules, entry points of the group ``lexloop.stores``: one by the name of each product that
-an address begins with, one by the name ``ray``.
+Both are modules and entry points of the group ``lexloop.stores``: one under the name of each
+product in addresses, one under the name ``ray``.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ _STORES, _PACKAGE = "lexloop.stores", "engines"
 
 
 class Engines(Protocol):
-    """What keeps indexes in engines; each index is named by its address."""
+    """A module that keeps indexes in engines, each with an address."""
 
     def open_engine(self, address: str, embedder: Embedder) -> Store:
-        """Open an index for questions, which this embedder embeds."""
+        """Open an index for questions, embedded with this embedder."""
         ...
 
     def manifest_of(self, address: str) -> Manifest:
@@ -33,7 +33,7 @@ class Engines(Protocol):
         ...
 
     def stamp_of(self, address: str) -> str:
-        """Return a mark that changes with what an index holds."""
+        """Return a mark that changes with the contents of an index."""
         ...
 
     def push_index(
@@ -56,7 +56,7 @@ class Engines(Protocol):
     def verify_engine(
         self, address: str, against: Path | None, embedder: Embedder
     ) -> dict[str, Any]:
-        """Check an index, perhaps against one of this machine, and return its counts."""
+        """Check an index, optionally against one on this machine, and return its counts."""
         ...
 
     def remove_from_engine(
@@ -76,7 +76,7 @@ class Engines(Protocol):
 
 
 class Clusters(Protocol):
-    """What prepares files on the machines of a cluster."""
+    """A module that prepares files on the machines of a cluster."""
 
     def on_cluster(
         self, address: str, tools: Tools, staging: Path, budget: Any, base_url: str | None = None
@@ -112,15 +112,15 @@ class Clusters(Protocol):
 
 
 class ClusterPreparer(Preparer, Protocol):
-    """What a cluster that was joined prepares files by."""
+    """A preparer of files on a cluster that was joined."""
 
     def forget(self) -> None:
-        """Remove what came back and was kept for a run that goes on."""
+        """Remove the results kept for resuming a run."""
         ...
 
 
 def engines_for(address: str) -> Engines:
-    """Return what reads and writes the index at an address.
+    """Return the module that reads and writes the index at an address.
 
     Raises:
         InputError: Its package is not installed, or cannot be imported.
@@ -131,7 +131,7 @@ def engines_for(address: str) -> Engines:
 
 
 def clusters() -> Clusters:
-    """Return what joins clusters.
+    """Return the module that joins clusters.
 
     Raises:
         InputError: Its package is not installed, or cannot be imported.

@@ -1,8 +1,8 @@
-"""Forgetting of a document: which one it is, and what became of it.
+"""Forgetting of a document: which document is meant, and what was done.
 
-What keeps anything of documents is an entry point of the group ``lexloop.stores``: a module with
-``FORGETS``, the number by which stores are ordered, and any of these functions. An order calls each
-function of all stores before the next one.
+Every store is a module with an entry point in the group ``lexloop.stores``. It has ``FORGETS``, the
+number by which stores are sorted, and any of these functions. An order calls each function of all
+stores before the next one.
 
 * ``held(removal) -> list[Held]``: what its indexes have of the document.
 * ``quotes(removal) -> bool``: whether it has something made of the document. This is only asked for
@@ -72,7 +72,7 @@ class Forgotten:
     left: list[Left] = field(default_factory=list)
 
     def touch(self, kind: str, where: object, done: str) -> None:
-        """Note what was done to a place."""
+        """Record what was done to a place."""
         self.touched.append(Touched(kind, str(where), done))
 
     def leave(self, where: object, why: str, stays: bool = False) -> None:
@@ -113,7 +113,7 @@ class Target:
         """Return the document of a name.
 
         Raises:
-            NotFoundError: Nothing can be called so.
+            NotFoundError: The name cannot be a document's.
             LexloopError: The corpus is an index that cannot be read.
         """
         parts = name.split("/")
@@ -131,7 +131,7 @@ class Target:
         return cls(corpus, name, frozenset(places))
 
     def is_of(self, corpus: str, name: str) -> bool:
-        """Return whether a document is this one, or one of this file.
+        """Return whether a document is this one, or comes from this file.
 
         Of a corpus that was named by a path from some folder only the document's name is known.
         """
@@ -148,9 +148,9 @@ class Target:
         return any(_below(target_place, root) for root in roots for target_place in self.places)
 
     def files(self) -> list[Path]:
-        """Return the source files that it is, or lies in."""
+        """Return the source files that the name refers to, or that contain it."""
         paths = (Path(place) for place in sorted(self.places) if "://" not in place)
-        # unlike Path.is_file this answers for a name that no file can have
+        # unlike Path.is_file this accepts names that no file can have
         return [
             candidate
             for candidate in dict.fromkeys(
@@ -182,7 +182,7 @@ def _below(path: str, above: str) -> bool:
 
 @cache
 def _sources(corpus: str) -> tuple[IndexSource, ...]:
-    """Return the sources of a corpus by its former name. An index may be one as well."""
+    """Return the sources of a corpus by its former name, which may be an index."""
     if corpus == SAMPLE_CORPUS:
         return (IndexSource(str(sample_folder())),)
     folder = (IndexSource(corpus),)
@@ -201,7 +201,7 @@ def not_there(name: str, corpus: str, known: Sequence[str]) -> NotFoundError:
 
 @dataclass(frozen=True)
 class Held:
-    """What an index has of a document.
+    """The parts of a document in an index.
 
     Args:
         documents: Its documents, each with its metadata.
@@ -223,7 +223,7 @@ class Held:
         text_of: Callable[[str], str],
         files: Collection[str] = (),
     ) -> "Held":
-        """Return what an index with these documents and source files has of one."""
+        """Return what an index with these documents and source files holds of one."""
         concerned = {name: record for name, record in metadata.items() if is_own(name)}
         others = {name: record for name, record in metadata.items() if name not in concerned}
         return cls(concerned, [*filter(is_own, files)], others, [*map(text_of, concerned)])
@@ -238,11 +238,11 @@ class Removal:
         corpora: Returns the corpora that a table's corpus may mean for its owner.
         conversations: The files of conversations. Each has a function that returns the corpora
             that a collection in a person's answer may mean.
-        indexes: The folders that may be indexes with the document, besides cached ones.
+        indexes: Folders that may be indexes with the document, besides cached ones.
         embedder_of: Loads the embedder of an index.
         delete_file: Whether to delete the document's own file, even if it is not an upload.
-        progress: Called with a stage's name, what is done and how much there is.
-        texts: The texts of the document, as far as an index still has them.
+        progress: Called with a stage's name, the number done and the total.
+        texts: Texts of the document that indexes still have.
     """
 
     target: Target

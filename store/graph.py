@@ -1,8 +1,8 @@
-"""The knowledge graph as one asker may see it: numbers that are walked, and triplets kept here.
+"""The knowledge graph that one caller may see: numbers to walk on, and triplets.
 
-Follows HyPA-RAG section 3.5: keywords find entities, and paths of bounded length from them bring
-up triplets and, through these, the passages that state them. Entities are provisions, each of its
-document, and what they name: terms, topics, other acts.
+Follows HyPA-RAG section 3.5: keywords find entities, and paths of bounded length from them lead to
+triplets and to the passages that state them. Entities are provisions, each of its document, and
+what they name: terms, topics, other acts.
 """
 
 from bisect import bisect_left
@@ -43,7 +43,7 @@ _AT_ONCE, _LOOKED_AT, _STATED = 4096, 16, 8
 
 
 class TripletSource(Protocol):
-    """Triplets by number, from 0 in the order in which they are stored."""
+    """Triplets by number, from 0, in stored order."""
 
     def __len__(self) -> int:
         """Return the number of triplets."""
@@ -54,7 +54,7 @@ class TripletSource(Protocol):
         ...
 
     def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
-        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
+        """Return the triplets' numbers of each chunk; empty for an unknown chunk."""
         ...
 
 
@@ -70,7 +70,7 @@ class RelatedProvision(NamedTuple):
     """A provision that was looked up.
 
     Args:
-        triplet: What leads to it.
+        triplet: Triplet that leads to it.
         stated: Some of its triplets.
         by: The chunk that hands on to it.
         score: In (0, 1].
@@ -85,8 +85,8 @@ class RelatedProvision(NamedTuple):
 class Relation(NamedTuple):
     """A triplet near an entity.
 
-    ``subject`` and ``object`` are the entities it leads from and to; ``reached`` is the one through
-    which it was found, which may be neither: the provision that states it.
+    ``subject`` and ``object`` are the entities it joins; ``reached`` is the entity through which it
+    was found. That may be neither: the provision that states it.
     """
 
     triplet: Triplet
@@ -96,10 +96,10 @@ class Relation(NamedTuple):
 
 
 class KnowledgeGraph:
-    """A graph of entities and the triplets that join them, as one asker may see it.
+    """A graph of entities and the triplets that join them, as one caller may see it.
 
-    Edges are walked both ways: from a provision to what it refers to, and from there to what refers
-    to it. The order in which triplets are stored does not matter. The triplets themselves stay in
+    Edges are followed both ways: from a provision to what it refers to, and from there to what
+    refers to it. The order of the stored triplets does not matter. The triplets themselves stay in
     their source.
     """
 
@@ -115,7 +115,7 @@ class KnowledgeGraph:
 
     @classmethod
     def load(cls, folder: Folder, source: TripletSource) -> "KnowledgeGraph":
-        """Open what ``save`` wrote, with the source that it was built from.
+        """Open the files that ``save`` wrote, with the source that it was built from.
 
         Raises:
             DataError: The files are missing or damaged, or belong to another source.
@@ -173,7 +173,7 @@ class KnowledgeGraph:
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
         """Return the ``limit`` best simple paths of triplets that start at a seed.
 
-        A path has 1 to ``path_length`` triplets; ``walk.best_paths`` says how it is scored. Unknown
+        A path has 1 to ``path_length`` triplets; ``walk.best_paths`` explains its score. Unknown
         seeds are ignored.
 
         Returns:
@@ -198,12 +198,12 @@ class KnowledgeGraph:
     def look_up(
         self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
     ) -> list[RelatedProvision]:
-        """Return the provisions to look up next, which those of chunks hand on to.
+        """Return the provisions to look up next, reached from those of some chunks.
 
-        From the provisions that chunks state, the best first, and from those that they lie in, a
-        step goes to what they refer to, to what refers to them or excepts from them, and to the
-        definitions of the terms they use. Provisions that meet the seeds, the question's entities
-        with weights in (0, 1], come first; each has what it states.
+        A step goes from the provisions that the chunks state, best first, and their parents, to
+        what they refer to, what refers to them or excepts from them, and the definitions of their
+        terms. Provisions that match the seeds, the question's entities with weights in (0, 1], come
+        first. Each has the triplets that it states.
         """
         if path_length < 1 or limit < 1:
             return []
@@ -245,16 +245,16 @@ class KnowledgeGraph:
 
     @cached_property
     def _triplets(self) -> Ints:
-        """The triplet of each number of the source; -1 where it repeats another."""
+        """The triplet of each number of the source; -1 if it repeats another."""
         triplets = np.full(len(self._source), -1, dtype=np.int32)
         numbers = self._columns.numbers
         triplets[numbers] = np.arange(len(numbers), dtype=np.int32)
         return triplets
 
     def find(self, phrase: str) -> str | None:
-        """Return the entity that a phrase names, however it is written; None if none.
+        """Return the entity that a phrase names, however it is written, or None.
 
-        A label that several documents have is that of the first, unless the phrase says "of" which.
+        If several documents have a label, the first is meant, unless the phrase says "of" which.
         """
         phrase = folded(phrase)
         name, _, document = phrase.rpartition(" of ")
@@ -268,7 +268,7 @@ class KnowledgeGraph:
         return next((names[n] for key in keys if (n := self._number_of(key)) >= 0), None)
 
     def written(self, entities: Iterable[str]) -> dict[str, str]:
-        """Return entities' names as the documents write them; of several forms the commonest."""
+        """Return entities' names as the documents write them, in the most common form."""
         return {name: self._written(name) for name in dict.fromkeys(entities)}
 
     def _written(self, name: str) -> str:
@@ -315,7 +315,7 @@ class KnowledgeGraph:
         return int(self._incidence.degrees[number]) if number >= 0 else 0
 
     def _number_of(self, name: str) -> int:
-        """Return the number of an entity by its name; -1 for what is none."""
+        """Return the number of an entity by its name; -1 if unknown."""
         number = bisect_left(self._columns.names, name)
         if number == len(self._columns.names) or self._columns.names[number] != name:
             return -1

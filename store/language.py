@@ -1,4 +1,4 @@
-"""Language: which languages documents are written in, and which of their words a slip means."""
+"""Language: the languages of documents, and the words that a spelling slip may mean."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -13,7 +13,7 @@ from lexloop.models.minilm import is_usual_word
 from lexloop.store.protocol import Store, Within
 
 _CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
-"""The most chunks and definitions whose words slips are read as, and chunks that tell languages."""
+"""The most chunks and definitions whose words correct slips, and chunks that show languages."""
 
 
 class Language:
@@ -33,15 +33,15 @@ class Language:
 
     @cached_property
     def names(self) -> list[str]:
-        """The documents' languages, the most used first; none where unknown."""
+        """The documents' languages, the most used first; empty if unknown."""
         return languages_of(chunk["text"] for chunk in self._some_chunks(_CHUNKS_OF_LANGUAGES))
 
     def other(self, question: str) -> str:
-        """Return the language of a question if it is none of the documents'; else ""."""
+        """Return the language of a question if the documents are not in it; otherwise ""."""
         return other_language(question, self.names, self._held(words_of(question)))
 
     def _held(self, words: Iterable[str]) -> frozenset[str]:
-        """Return those of some words that the documents have, by one request for all."""
+        """Return the words that the documents contain, with one request for all."""
         stems = {word: tokenize(word) for word in dict.fromkeys(words)}
         terms = [*dict.fromkeys(chain.from_iterable(stems.values()))]
         frequencies = self._store.statistics(terms, self._within).frequencies

@@ -1,4 +1,4 @@
-"""The manifest: how an index was made, of what, and the hash of every file that readers see."""
+"""The manifest: how an index was made, of which sources, and the hash of every file."""
 
 import hashlib
 import json
@@ -12,9 +12,10 @@ from lexloop.core.files import MANIFEST, remedy, sha256_of, sync, write_text
 from lexloop.documents.text.tokens import stemmer_name
 
 FORMAT = 24
-"""The version of all that is written: the files, their tables and arrays, and how texts become
-documents, chunks, windows, triplets and terms. When one of these changes, raise it by one and run
-`python tests/support/formats.py`."""
+"""The version of all stored data: files, tables and arrays, and how texts become documents, chunks,
+windows, triplets and terms. When one of these changes, raise it by one and run `python
+tests/support/formats.py`.
+"""
 REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
 
@@ -23,13 +24,13 @@ class Recipe:
     """The choices that shape an index; with the same files, one recipe makes the same index.
 
     Args:
-        embedder: The embedding model's name, which identifies its weights.
+        embedder: Name of the embedding model, which identifies its weights.
         dimension: Of its vectors.
         chunker: The chunker's name with the parameters it reads.
         extractor: The name of the triplets' extractor.
         windows: The parts of a chunk that are embedded.
         dense_index: The kind of vector search.
-        tokens: Bytes of a token's vector; 0 where none are stored.
+        tokens: Bytes of a token's vector; 0 if none are stored.
     """
 
     embedder: str
@@ -45,7 +46,7 @@ class Recipe:
 class IndexSource:
     """A source of documents: a folder or one file, and the prefix of its documents' names.
 
-    ``path`` is empty where the index came without its sources.
+    ``path`` is "" if the index was copied without its sources.
     """
 
     path: str
@@ -57,15 +58,15 @@ class Manifest:
     """The contents of ``manifest.json``.
 
     Args:
-        generation: The folder below ``generations`` that holds the files.
+        generation: Folder below ``generations`` that holds the files.
         recipe: The choices that shaped the index.
-        settings: Those that chose it; an update starts from them.
+        settings: Settings that chose the recipe; an update starts from them.
         sources: The sources of its documents.
         excluded: Documents and source files that were removed and stay out.
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.
         fingerprints: IndexSource file -> SHA-256 of the bytes and metadata it had.
-        format: Of all that is written.
+        format: Version of the stored data.
         stemmer: The stemmer of the search terms, with its version.
     """
 
@@ -81,7 +82,7 @@ class Manifest:
     stemmer: str = field(default_factory=stemmer_name)
 
     def write(self, index: Path) -> None:
-        """Publish the generation: from this one rename on, readers see it.
+        """Publish the generation: from this rename on, readers see it.
 
         Raises:
             OSError: It cannot be written; readers see the one before.
@@ -100,7 +101,7 @@ class Manifest:
         """Return the manifest of an index.
 
         Raises:
-            DataError: It is missing or damaged, or of another format.
+            DataError: It is missing or damaged, or has another format.
         """
         path = index / MANIFEST
         try:
@@ -111,10 +112,10 @@ class Manifest:
 
     @classmethod
     def from_record(cls, record: Any, where: Path | str) -> Self:
-        """Return the manifest in a record as ``as_record`` makes them.
+        """Return the manifest in a record made by ``as_record``.
 
         Raises:
-            DataError: It is damaged, or of another format.
+            DataError: It is damaged, or has another format.
         """
         try:
             record = dict(record)
@@ -135,7 +136,7 @@ class Manifest:
 
     @property
     def current(self) -> bool:
-        """True where the search terms are made as a question's are, by the same stemmer."""
+        """True if the search terms are made by the stemmer that is installed."""
         return self.stemmer == stemmer_name()
 
     def check_current(self, index: Path | str) -> None:
@@ -168,7 +169,7 @@ class Manifest:
         """Compare every file of the generation with its SHA-256.
 
         Raises:
-            DataError: One is missing or differs.
+            DataError: A file is missing or differs.
         """
         for name, expected in self.sha256.items():
             try:

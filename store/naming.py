@@ -1,4 +1,4 @@
-"""Which document somebody means by a name, and what is near it where there is none."""
+"""Which document a name means, and what is similar if there is none."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ def named_document(documents: Sequence[str], phrase: str) -> str:
     """Return the document meant: by its name or the end of its path, with or without suffix.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is no such document.
         InputError: Several are meant.
     """
     if phrase in documents:
@@ -42,14 +42,14 @@ def _endings(name: str) -> set[str]:
 
 
 def similar(wanted: str, known: Mapping[str, str], most: int = NEAR) -> list[str]:
-    """Return texts that are spelled like the wanted one or hold it.
+    """Return texts that are spelled like ``wanted`` or contain it.
 
     Args:
-        wanted: As somebody wrote it, in lower case where ``known`` is.
-        known: The texts to look among, each with how it is shown.
-        most: The most of them.
+        wanted: Text as the caller wrote it, in lower case if ``known`` is.
+        known: Texts to compare with, each with the form that is shown.
+        most: Largest number of results.
     """
-    # only those of about its length, since comparing with very many takes seconds
+    # only those of a similar length, since comparing with very many takes seconds
     alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
     close = difflib.get_close_matches(wanted, alike, most)
     holding = [text for text in known if wanted in text]
@@ -71,10 +71,10 @@ def documents_named(
 
     Args:
         known: The documents of each.
-        phrases: A name may be one in several.
+        phrases: Names of documents; one name may be found in several collections.
 
     Raises:
-        InputError: There is none of a name in any collection, or several in one.
+        InputError: A name is in no collection, or matches several documents of one.
     """
     by_phrase: dict[str, list[str]] = {}
     for phrase in phrases:

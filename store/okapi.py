@@ -1,4 +1,4 @@
-"""BM25 by rank-bm25 itself, over the chunks that one asker may see."""
+"""BM25 by rank-bm25 itself, over the chunks that one caller may see."""
 
 from collections.abc import Iterable
 
@@ -13,12 +13,11 @@ from lexloop.store.protocol import Within
 class Okapi:
     """A search of chunks by ``rank_bm25.BM25Okapi``, in memory.
 
-    Its statistics are of these chunks alone, and the same whatever engine holds them. A question
-    takes a time that grows with their number, where a column of weights is read for each term
-    otherwise.
+    Its statistics come from these chunks only, and are the same in every engine. Its time grows
+    with the number of chunks, whereas an index reads only a column of weights for each term.
 
     Args:
-        chunks: What is searched.
+        chunks: Chunks to search.
     """
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:

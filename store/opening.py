@@ -40,7 +40,7 @@ RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
 _DEFAULTS = shaping(Settings().flat())
 _NOT_HELD = frozenset({"model.name", "index.embedder"})
-"""Settings that do not shape an index, or that its vectors themselves tell apart."""
+"""Settings that do not shape an index, or that its vectors identify."""
 
 
 def tools_for(
@@ -73,13 +73,13 @@ def open_corpus(
     """Open an index; a source folder is first indexed into the cache, or brought up to date there.
 
     Args:
-        corpus: ``sample``, a source folder, one source file, an index folder, or the address of
-            an index in an engine.
-        tools: For embedding questions, and for indexing what is not indexed yet.
-        progress: Called with a stage's name, what is done and how much there is.
+        corpus: ``sample``, a source folder, one source file, an index folder, or the address of an
+            index in an engine.
+        tools: Embed questions, and index new files.
+        progress: Called with a stage's name, the number done and the total.
 
     Returns:
-        The collection, and the faults of the cache; ``left_out`` returns what somebody who asks
+        The collection, and the faults of the cache; ``left_out`` returns what a caller
         may know of documents that could not be read.
 
     Raises:
@@ -101,7 +101,7 @@ def open_corpus(
         try:
             if current := _up_to_date(place, sources, tools):
                 return current, [*troubles.values()]
-        except OutdatedIndexError:  # brought up below: nobody asked for a cache to be kept
+        except OutdatedIndexError:  # updated below: a cache must not keep a stemmer's terms
             if place == shipped:
                 with suppress(OSError):
                     publish_folder(cached, partial(shutil.copytree, shipped, dirs_exist_ok=True))
@@ -131,7 +131,7 @@ def open_store(index: Path | str, embedder: Embedder) -> Store:
 
 
 def open_stored(index: str, embedder: Embedder) -> Collection:
-    """Open an index as it is, for its readers; the errors are those of ``open_store``."""
+    """Open an existing index for its readers; raises like ``open_store``."""
     return Collection(open_store(index, embedder))
 
 
@@ -146,7 +146,7 @@ def verify_index(index: Path | str, embedder: Embedder) -> dict[str, int]:
 
 
 def open_index(index: Path, embedder: Embedder) -> Collection:
-    """Open an index in a folder for its readers, who are told what could not be read.
+    """Open an index in a folder for its readers, with what could not be read.
 
     Raises:
         DataError: As ``open_folder``.
@@ -156,21 +156,21 @@ def open_index(index: Path, embedder: Embedder) -> Collection:
 
 
 def sources_of(corpus: str) -> Sequence[IndexSource]:
-    """Return where the documents of a corpus lie; without a path where an index came alone.
+    """Return the sources of a corpus; the paths are empty if an index was copied without them.
 
     Raises:
         CorpusError: The corpus cannot be named so.
-        DataError: It is an index whose manifest is damaged.
+        DataError: It is an index with a damaged manifest.
     """
     manifest = manifest_at(corpus)
     return manifest.sources if manifest else [IndexSource(str(_corpus_folder(corpus).absolute()))]
 
 
 def manifest_at(corpus: str) -> Manifest | None:
-    """Return the manifest of an index, wherever it lies; None where the corpus is none.
+    """Return the manifest of an index in a folder or an engine; None if the corpus is not an index.
 
     Raises:
-        CorpusError: The corpus cannot be named so, or an engine has no such index.
+        CorpusError: The name of the corpus is invalid, or an engine has no such index.
         DataError: The manifest is damaged.
         EngineError: The engine failed.
     """
@@ -181,7 +181,7 @@ def manifest_at(corpus: str) -> Manifest | None:
 
 
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
-    """Check that settings do not differ from those of an index; for a folder any will do.
+    """Check that settings agree with those of an index; a folder accepts any.
 
     Raises:
         SettingsError: It is an index and was made with other settings.
@@ -204,7 +204,7 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
 
 
 def _up_to_date(index: Path, sources: Sequence[IndexSource], tools: Tools) -> Collection | None:
-    """Return the collection of an index that exists and has what the sources have now, or None."""
+    """Return the collection of an existing index if it matches its sources, or None."""
     if not is_index(index):
         return None
     now = scan(sources)
@@ -245,7 +245,7 @@ def shipped_indexes() -> Path:
 def index_key(folder: Path | None, recipe: Recipe) -> str:
     """Return the name of a folder's cached index; None stands for the shipped sample.
 
-    An index of another format goes by another name, so versions do not meet in one cache.
+    The name contains the format, so versions of Lexloop do not share a cached index.
     """
     place = os.fsencode(folder.resolve()) if folder else b""
     made = json.dumps([FORMAT, vars(recipe)], sort_keys=True)
@@ -253,7 +253,7 @@ def index_key(folder: Path | None, recipe: Recipe) -> str:
 
 
 def left_out(view: View) -> list[Degradation]:
-    """Return what an asker is told of files that could not be read, or only in part."""
+    """Return what a caller learns of files that could not be read, or only in part."""
     return [
         {
             "node": "index",
@@ -268,7 +268,7 @@ def left_out(view: View) -> list[Degradation]:
 def _cache_trouble(
     wanted: str, used: str, error: CorpusError | DataError, place: Path
 ) -> Degradation:
-    """Return what an asker is told of the cache, but not where it lies: they may ask a server."""
+    """Return the warning about the cache, without its path: the caller may use a server."""
     reason = error.what.replace(f"{place.parent}{os.sep}", "")
     if isinstance(error, IndexWriteError) and isinstance(error.__cause__, OSError):
         why = error.__cause__.strerror or type(error.__cause__).__name__
@@ -291,7 +291,7 @@ def corpus_stamp(corpus: str) -> str:
         try:
             status = path.stat()
             mark = f"{status.st_size}|{status.st_mtime_ns}"
-        except OSError as error:  # opening the corpus says what is wrong with the file
+        except OSError as error:  # opening the corpus reports the problem
             mark = type(error).__name__
         digest.update(f"{path}|{mark}\n".encode(errors="replace"))
     return digest.hexdigest()

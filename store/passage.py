@@ -17,9 +17,9 @@ _NO_BLANK = re.compile(r"[^\n]")
 
 
 def passage_alone(view: View, start: int, end: int, tools: Tools) -> Collection:
-    """Index a passage of the one document of a view in memory, widened to whole sentences.
+    """Index a passage of a view's one document in memory, widened to full sentences.
 
-    Nothing else of the document is there for any step. Provisions keep their labels.
+    No other text of the document is available to any step. Provisions keep their labels.
 
     Raises:
         InputError: The document has no words there.

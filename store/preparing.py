@@ -1,7 +1,7 @@
 """Preparation of source files: cut into chunks, related, embedded.
 
-What is made of one file depends on that file alone, so it is made in any process, on any machine,
-and made again to the same bytes.
+The result for one file depends on that file alone. It can be made in any process, on any machine,
+and repeated with the same bytes.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ class Tools:
 
 
 class Preparer(Protocol):
-    """What lists source files, and prepares them elsewhere."""
+    """A lister and preparer of source files on other machines."""
 
     def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
         """List the files of the sources; see ``scan``."""
@@ -63,18 +63,18 @@ class Preparer(Protocol):
     def prepare(
         self, now: Scan, wanted: Collection[str], progress: Progress
     ) -> Generator[PreparedFile]:
-        """Yield the wanted files in the order of the scan, with all that an index holds of them."""
+        """Yield the wanted files in the order of the scan, fully prepared."""
         ...
 
     def survey(
         self, now: Scan, wanted: Collection[str], progress: Progress
     ) -> Generator[PreparedFile]:
-        """Yield the wanted files likewise, cut into chunks and no more."""
+        """Yield the wanted files in the same order, only cut into chunks."""
         ...
 
 
 def cut(loaded: Loaded, fingerprint: str, tools: Tools) -> PreparedFile:
-    """Return a file's documents with their chunks and statements, and nothing else yet."""
+    """Return a file's documents with their chunks and statements only."""
     name = loaded.file.name
     made = (
         cut_document(name, fingerprint, document, tools.chunk(document), tools)
@@ -121,12 +121,12 @@ def embedded(
 ) -> Iterator[PreparedFile]:
     """Yield files that are cut with the vectors of their windows, in order.
 
-    Chunks that have vectors already keep them. Many files are embedded together.
+    Chunks that already have vectors keep them. Many files are embedded together.
 
     Args:
         files: In any state of preparation.
         tools: Make the vectors.
-        known: Vectors that serve again.
+        known: Vectors that can be reused.
         progress: Called with "embedding", the texts done and the texts known of.
 
     Raises:
@@ -145,14 +145,14 @@ def embedded(
 
 
 class Window(NamedTuple):
-    """What of a chunk has a vector: a text, or parts of one that is read as a whole."""
+    """An embedded part of a chunk: a text, or parts of a text that is embedded as a whole."""
 
     text: str
     parts: Spans = ()
 
 
 class _Waiting(NamedTuple):
-    """A text to be embedded, and the places of its vector, its parts' and its tokens' codes."""
+    """A text to embed, and where its vector, its parts' vectors and its tokens' codes go."""
 
     text: str
     vectors: Halves
@@ -175,7 +175,7 @@ class _Slab:
         return len(self._wholes) + len(self._rest) >= _SLAB
 
     def taken(self, made: PreparedDocument) -> PreparedDocument:
-        """Return a document whose vectors are there, or will be after ``embed``."""
+        """Return a document with its vectors, which may be filled only by ``embed``."""
         if all(len(prepared.vectors) for prepared in made.chunks):
             return made
         tables = long_tables_of(made.document)
@@ -213,7 +213,7 @@ class _Slab:
         return piece._replace(vectors=vectors, marks=marks, codes=codes)
 
     def embed(self) -> None:
-        """Fill what waits."""
+        """Embed the waiting texts."""
         total = self._done + len(self._wholes) + len(self._rest)
 
         def progress(now: int, _: int) -> None:
@@ -243,7 +243,7 @@ class _Slab:
 
 
 def _each(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], list[_Waiting]]:
-    """Return what waits by its text and parts: what is alike is embedded once."""
+    """Group waiting texts by text and parts, so that equal ones are embedded once."""
     alike = defaultdict[tuple[str, tuple[Spans, ...]], list[_Waiting]](list)
     for window in waiting:
         alike[window.text, tuple(window.parts.values())].append(window)
@@ -253,14 +253,14 @@ def _each(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], li
 def windows_of(
     prepared: PreparedChunk, tools: Tools, tables: Sequence[LongTable] = ()
 ) -> list[Window]:
-    """Return what of a chunk has a vector: the whole, then each of its statements if several.
+    """Return the windows of a chunk: the whole, then each of its statements if there are several.
 
-    All is folded. The whole has the context and a statement the point; scoring a chunk by the
-    better of the two finds more than either alone. The chunk's headings stand in front of the
-    whole. A whole longer than the embedder's window is cut into several, so that every word is
-    embedded. A statement whose words all stand in one of these is read there, by an embedder that
-    gives tokens: so each word is embedded once. Others are embedded apart, by their beginning. Of
-    rows of the long tables of the document only the table's head has a vector.
+    All texts are folded. The whole has the context and a statement the point; scoring a chunk by
+    its better window finds more than either alone. The chunk's headings come before the whole. A
+    whole longer than the embedder's window is cut into several, so that every word is embedded. If
+    the embedder gives tokens, a statement within one of these pieces gets its vector from the
+    piece, so each word is embedded once. Other statements are embedded separately, by their
+    beginning. For rows of the document's long tables only the table's head is embedded.
     """
     chunk, embedder = prepared.chunk, tools.embedder
     if head := head_of(prepared.statements, tables):
@@ -285,12 +285,13 @@ def windows_of(
 def _within(
     statement: Statement, start: int, begins: Sequence[tuple[int, int]], windows: Sequence[Window]
 ) -> Window | None:
-    """Return a statement as parts of the piece that has all its words; None where none has.
+    """Return a statement as parts of the piece that contains all its words, or None.
 
     Args:
-        statement: It; the points of a list are not its words, so no piece has a list.
+        statement: The statement. The points of a list are not its words, so no piece contains a
+            list.
         start: Of the chunk.
-        begins: Where each piece begins in the chunk, and in its window.
+        begins: Start of each piece, in the chunk and in its window.
         windows: Of the pieces.
     """
     spans = [
@@ -306,16 +307,16 @@ def _within(
 
 
 def wholes_of(windows: Sequence[Window], statements: Sequence[Statement], kind: str) -> int:
-    """Return how many of the windows of ``windows_of`` are the whole and no statement."""
+    """Return how many windows of ``windows_of`` are pieces of the whole chunk."""
     stated = len(statements) if kind == "statements" and len(statements) > 1 else 0
     return len(windows) - stated if len(windows) > stated else len(windows)
 
 
 def window_marks(windows: Sequence[Window]) -> Marks:
-    """Return hashes by which what is embedded is recognised, shape (windows, 2).
+    """Return hashes that identify embedded texts, shape (windows, 2).
 
-    An index stores them in place of the texts: however texts come to be chunked, the vector of one
-    that is embedded already is found.
+    An index stores them instead of the texts. If chunking changes, texts that are already embedded
+    keep their vectors.
     """
     keys = (f"{parts}\0{text}" if parts else text for text, parts in windows)
     digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in keys)
@@ -323,7 +324,7 @@ def window_marks(windows: Sequence[Window]) -> Marks:
 
 
 def _placed(text: str, context: str, embedder: Embedder) -> tuple[str, list[str]]:
-    """Return the beginning of the text's context, and the text in pieces that fit behind it."""
+    """Return the beginning of the text's context, and the text in pieces that fit after it."""
     limit = _limit(embedder)
     front = _fitting(context, embedder, limit // 2)[0]
     room = limit - embedder.count_tokens(front) if front else limit
@@ -331,7 +332,7 @@ def _placed(text: str, context: str, embedder: Embedder) -> tuple[str, list[str]
 
 
 def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
-    """Return the text in pieces of whole sentences of at most ``limit`` tokens."""
+    """Return the text in pieces of whole sentences, each of at most ``limit`` tokens."""
     if _fits(text, embedder, limit):
         return [text]
     windows: list[str] = []
@@ -348,8 +349,8 @@ def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
 def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
     """Return the text in pieces of whole words that fill a window each.
 
-    A word that alone is too long is cut between its characters. ``limit`` is the most tokens of a
-    piece; 0 for all that a window holds.
+    A single word that is too long is cut between its characters. ``limit`` is the most tokens of a
+    piece; 0 for a full window.
     """
     limit, pieces = limit or _limit(embedder), list[str]()
     while (end := _longest(text, embedder, limit)) < len(text):
@@ -363,7 +364,7 @@ def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
 def _longest(text: str, embedder: Embedder, limit: int) -> int:
     """Return how many characters of ``text`` fit, by doubling and then halving the step.
 
-    The whole is never counted unless it is short: it would be again for every piece.
+    Only a short text is counted as a whole, since counting it for every piece is slow.
     """
     low, high = 1, min(limit, len(text))
     while _fits(text[:high], embedder, limit):
@@ -381,7 +382,7 @@ def _longest(text: str, embedder: Embedder, limit: int) -> int:
 
 
 def _fits(text: str, embedder: Embedder, limit: int) -> bool:
-    # no token is shorter than a byte, and most texts are short
+    # a token has at least one byte, and most texts are short
     return len(text.encode(errors="replace")) < limit or embedder.count_tokens(text) <= limit
 
 
@@ -391,13 +392,13 @@ def _limit(embedder: Embedder) -> int:
 
 @dataclass(frozen=True, eq=False)
 class KnownVectors:
-    """The vectors that an index has of texts, whatever its chunks were.
+    """The vectors that an index has for texts, independent of its chunks.
 
     Args:
         marks: Of its windows, shape (windows, 2), by the first half ascending.
         places: The row of each of ``marks``.
         vectors: By row, shape (windows, dimension).
-        tokens: Likewise, where it holds token vectors.
+        tokens: Token vectors, if the index has them.
     """
 
     marks: Marks
@@ -407,12 +408,12 @@ class KnownVectors:
 
     @classmethod
     def of(cls, store: FolderStore) -> Self:
-        """Return those of an open index."""
+        """Return the vectors of an open index."""
         order = np.argsort(store.marks[:, 0], kind="stable")
         return cls(store.marks[order], order, store.dense.vectors, store.tokens)
 
     def rows(self, marks: Marks) -> NDArray[np.int64]:
-        """Return for each mark the row of its text's vector; -1 where there is none."""
+        """Return the row of each mark's vector; -1 if there is none."""
         if not len(self.marks):
             return np.full(len(marks), -1, dtype=np.int64)
         near = np.searchsorted(self._halves, marks[:, 0]).clip(max=len(self.marks) - 1)
@@ -423,5 +424,5 @@ class KnownVectors:
         return np.ascontiguousarray(self.marks[:, 0])
 
     def tokens_of(self, row: int) -> Codes:
-        """Return the token vectors of a row's text; none where there are none."""
+        """Return the token vectors of a row's text; empty if there are none."""
         return self.tokens.windows(row, row + 1)[0] if self.tokens else _NONE

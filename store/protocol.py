@@ -1,8 +1,8 @@
-"""What an index is to whoever searches and reads it, wherever it lies: one ``Store``.
+"""The protocol of an index that can be searched and read, wherever it is stored: ``Store``.
 
-A store is searched, gives chunks and gives documents; each of these is a protocol of its own. It
-does not know who asks: a ``View`` says within which documents, and names to a store only documents
-and chunks that its asker may see.
+A store can be searched and gives chunks and documents; each has a protocol of its own. A store does
+not know the caller: a ``View`` passes the visible documents, and asks a store only for documents
+and chunks that its caller may see.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ Found = tuple[list[list[Hit]], list[list[Hit]]]
 """The hits of each query by words, and those of each query by vectors."""
 MARK = np.dtype("<u8")
 Marks = NDArray[np.uint64]
-"""Hashes by which embedded texts are recognised, shape (texts, 2)."""
+"""Hashes that identify embedded texts, shape (texts, 2)."""
 
 
 class PreparedChunk(NamedTuple):
-    """A chunk with what was made of it.
+    """A chunk with everything that an index stores of it.
 
     Args:
         chunk: The chunk.
@@ -39,7 +39,7 @@ class PreparedChunk(NamedTuple):
         triplets: That it states.
         vectors: Of its windows, shape (windows, dimension).
         marks: Of the windows' texts, shape (windows, 2).
-        codes: Of each window's tokens; of none where no token vectors are kept.
+        codes: Codes of each window's tokens; empty if no token vectors are kept.
     """
 
     chunk: Chunk
@@ -52,11 +52,11 @@ class PreparedChunk(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedDocument:
-    """A document with all that an index holds of it; nothing in it depends on other documents.
+    """A document with all that an index stores of it; independent of other documents.
 
     Args:
-        file: The source file that it lies in.
-        fingerprint: SHA-256 of the file and its metadata; "" where there is no file.
+        file: Source file.
+        fingerprint: SHA-256 of the file and its metadata; "" if there is no file.
         document: As it was loaded, its tree included.
         chunks: In order.
     """
@@ -74,12 +74,12 @@ class PreparedDocument:
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """All that a source file gave.
+    """The documents and the skipped parts of a source file.
 
     Args:
         name: Of the file.
         documents: In the file's order.
-        skipped: What of it could not be read.
+        skipped: Parts that could not be read.
     """
 
     name: str
@@ -89,13 +89,13 @@ class PreparedFile:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What is known of every document of an index.
+    """The facts about every document of an index.
 
     Args:
-        titles: By the documents' names, in the order in which they were taken in.
+        titles: Title by document name, in the order in which they were added.
         metadata: Of each that has some, as loaded.
-        files: The source file of each; "" where it has none.
-        skipped: What could not be read.
+        files: Source file of each; "" if it has none.
+        skipped: Sources that could not be read.
     """
 
     titles: Mapping[str, str]
@@ -131,19 +131,19 @@ class VectorSearch(Protocol):
 
 
 class Searched(Protocol):
-    """What is found and counted in an index.
+    """Search in an index, and its statistics.
 
-    - ``within`` holds before anything is cut, counted or ranked: a list has the best ``limit`` of
-      the documents in it. Filtering afterwards would return too little.
-    - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1], as built-in
-      floats. A list is best first and has every chunk once, by its best window; equal scores may
-      come in any order, those that would straddle the cut in the same order every time.
+    - ``within`` applies before anything is cut, counted or ranked: a list has the best ``limit``
+      chunks of these documents. Filtering afterwards would return too few.
+    - Scores are the signal's own: the sum of BM25, and the cosine in [-1, 1], as built-in floats.
+      A list is sorted, best first, and has every chunk once, by its best window. Equal scores may
+      come in any order, but those at the cut come in the same order every time.
     - A batch is one call, and one request to a server.
     """
 
     @property
     def dense(self) -> VectorSearch:
-        """How vectors are found."""
+        """How vectors are searched."""
         ...
 
     @property
@@ -159,16 +159,16 @@ class Searched(Protocol):
         within: Within,
         seen: Within,
     ) -> Found:
-        """Return the best chunks by BM25 and by cosine; those that score 0 by BM25 are left out.
+        """Return the best chunks by BM25 and by cosine; chunks with a BM25 score of 0 are left out.
 
         Args:
-            queries: Those of the search by words.
-            embed: Makes unit vectors of those of the other, shape (queries, dimension); what can be
-                asked for without them is meanwhile.
+            queries: Queries of the search by words.
+            embed: Makes unit vectors of the other queries, shape (queries, dimension). Work that
+                does not need them is done meanwhile.
             limit: The most chunks of each list.
             within: The documents that are searched.
-            seen: Those that the asker may see, these among them: what a word weighs, and how far an
-                approximate search goes, follow from them alone where the engine can do that.
+            seen: Documents that the caller may see, including ``within``. If the engine can, the
+                weight of a word and the range of an approximate search depend on these only.
         """
         ...
 
@@ -183,22 +183,22 @@ class Searched(Protocol):
     def statistics(self, terms: Sequence[str], within: Within) -> Statistics:
         """Return how many chunks there are, and how many have each term.
 
-        A term is a stem, as ``tokenize`` gives it. They are asked for again and again, so they are
-        cached where they are not at hand.
+        A term is a stem from ``tokenize``. Statistics are asked for again and again, so remote ones
+        are cached.
         """
         ...
 
     def having(self, word: str, within: Within) -> list[str]:
-        """Return the documents that have a word, whatever its case and accents, in order.
+        """Return the documents that contain a word, ignoring case and accents, in order.
 
-        Others may be among them: those with another word of its stem, or with one that has accents
-        and begins alike. A word is letters alone, as ``plain`` gives it, and no stop word.
+        The result may include others: those with another word of the same stem, or with an accented
+        word that begins alike. A word consists of letters, as in ``plain``, and is not a stop word.
         """
         ...
 
 
 class Chunks(Protocol):
-    """The chunks of an index. A chunk that is named is there, or a KeyError is raised."""
+    """The chunks of an index. An unknown id raises a KeyError."""
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
@@ -217,18 +217,18 @@ class Chunks(Protocol):
 
 
 class Documents(Protocol):
-    """The documents of an index. One that is named is there, or a KeyError is raised."""
+    """The documents of an index. An unknown name raises a KeyError."""
 
     def document(self, name: str) -> Document:
         """Return a document as it was loaded, its tree included; some are cached."""
         ...
 
     def texts_of(self, names: Sequence[str]) -> Iterator[str]:
-        """Yield the whole texts of documents, in the order asked for, read in batches."""
+        """Yield the full texts of documents, in the order asked for, read in batches."""
         ...
 
     def starts(self, name: str) -> NDArray[np.int32]:
-        """Return where a document's chunks begin, ascending, shape (chunks,)."""
+        """Return the offsets of a document's chunks, ascending, shape (chunks,)."""
         ...
 
     def provisions(self, keys: Sequence[str], within: Within) -> list[tuple[str, int]]:
@@ -245,12 +245,12 @@ class Store(Searched, Chunks, Documents, Protocol):
 
     @property
     def manifest(self) -> Manifest:
-        """What made the index, of what, and its counts."""
+        """How the index was made, of which sources, and its counts."""
         ...
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is known of every document."""
+        """The facts about every document."""
         ...
 
     @property
@@ -259,11 +259,11 @@ class Store(Searched, Chunks, Documents, Protocol):
         ...
 
     def made_of(self, name: str) -> PreparedDocument:
-        """Return a document with all that was made of it."""
+        """Return a document with everything that was made of it."""
         ...
 
     def verify(self) -> dict[str, int]:
-        """Check that everything is there and agrees, beyond what is checked when it is opened.
+        """Check that everything exists and agrees, beyond the checks of opening it.
 
         Returns:
             How many documents, chunks, windows and triplets were looked at.
@@ -274,5 +274,5 @@ class Store(Searched, Chunks, Documents, Protocol):
         ...
 
     def close(self) -> None:
-        """Close it; nothing can be read afterwards."""
+        """Close the store; nothing can be read afterwards."""
         ...

@@ -1,4 +1,4 @@
-"""What documents hold, as records: provisions, stretches of text, relations."""
+"""Records of documents: provisions, stretches of text, relations."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
 
 HEADS = frozenset({"part", "annex", "provision"})
-"""The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
+"""The kinds of units that are listed at any depth; the units in them count as deeper."""
 _LONGEST = 20_000
 """The most characters of one stretch."""
 SEE_TREE = "See the tree of the document."
 
 
 class Where(TypedDict):
-    """Where something stands in a file: its page, and where no page says it, see ``At``."""
+    """A place in a file: its page or, without pages, see ``At``."""
 
     page: int | None
     at: At
 
 
 class Source(NamedTuple):
-    """A document to show; ``pages`` has the offset at which each page begins, if it has any.
+    """A document to show; ``pages`` has the offset of each page, if there are pages.
 
-    ``identifier`` is what the law is known by; empty where nobody says. ``document`` knows where
-    its words stand in the file; None for a text that has no file.
+    ``identifier`` is the official one of a law, "" if unknown. ``document`` maps words to places in
+    the file; None for a text without a file.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Source(NamedTuple):
         """Return the document of a view that is meant; see ``named_document``.
 
         Raises:
-            InputError: No document or several are meant.
+            InputError: No document matches, or several do.
         """
         name = named_document(view.documents, phrase)
         document = view.document(name)
@@ -79,14 +79,14 @@ class Source(NamedTuple):
         return {"page": bisect_right(self.pages, start) or None, "at": at}
 
     def places(self, phrase: str, see: str) -> list[int]:
-        """Return the places of a provision; several where they share one label.
+        """Return the places of a provision; several if they share one label.
 
         Args:
             phrase: Its label, number or heading.
-            see: What the error hints at where there is none.
+            see: Hint of the error if there is none.
 
         Raises:
-            InputError: There is none, or it is not said which.
+            InputError: There is no such provision, or the words are ambiguous.
         """
         tree, name = self.tree, self.name
         places = named_places(tree, phrase)
@@ -130,7 +130,7 @@ class Source(NamedTuple):
         }
 
     def outline(self, depth: int) -> dict[str, Any]:
-        """Return what the document consists of, and the doubts of its reading."""
+        """Return the units of the document, and the doubts about its structure."""
         return {
             "document": self.name,
             "identifier": self.identifier,
@@ -139,16 +139,16 @@ class Source(NamedTuple):
         }
 
     def units(self, depth: int) -> list[dict[str, Any]]:
-        """Return what the document consists of, each part with the number of those it lies in."""
+        """Return the units of the document, each with its depth."""
         listed = self.listed(range(len(self.tree)), depth)
         return [{**self.record(place), "depth": level} for place, level in listed]
 
     def doubts(self) -> list[str]:
-        """Return what is wrong with the numbering, and what is referred to and is not there."""
+        """Return gaps in the numbering, and references to missing provisions."""
         return [*self.tree.problems, *unfound(self.tree, self.text)]
 
     def listed(self, places: Sequence[int], depth: int) -> list[tuple[int, int]]:
-        """Return the units to list, each with the number of listed units that it lies in."""
+        """Return the units to list, each with its depth among the listed ones."""
         units = self.tree.units
         below: dict[int, int] = {}
         indent: dict[int, int] = {}
@@ -164,10 +164,10 @@ class Source(NamedTuple):
         return listed
 
     def stretch(self, start: int, end: int) -> dict[str, Any]:
-        """Return the text from ``start`` to ``end``, or as much more as whole provisions take.
+        """Return the text from ``start`` to ``end``, widened to whole provisions.
 
-        What would be longer than a stretch may be is widened to whole lines alone, and cut: whoever
-        goes on from its end comes to the end of the document.
+        If that is too long, it is widened to whole lines only, and cut. Reading on from its end
+        reaches the end of the document.
         """
         length, units = len(self.text), self.tree.units
         start, end = min(start, length), min(max(start, end), length)
@@ -198,7 +198,7 @@ class Source(NamedTuple):
         return first, cut if cut > start else first + _LONGEST
 
     def _provision_at(self, offset: int) -> tuple[int, int]:
-        """Return the span of the provision that holds an offset, or of its line."""
+        """Return the span of the provision at an offset, or of its line."""
         units, place = self.tree.units, self.tree.at(offset)
         while place >= 0 and units[place].kind not in HEADS:
             place = units[place].parent
@@ -244,11 +244,11 @@ def neighbourhood(
         entity: A term, an acronym or a section.
         depth: How many entities away to look.
         limit: The most relations.
-        where: What the documents are called where there is no such entity.
-        elsewhere: What else may be done then.
+        where: Name of the documents for the error if there is no such entity.
+        elsewhere: Another hint for the error.
 
     Raises:
-        InputError: There is none; what is like it is named.
+        InputError: There is no such entity; similar ones are named.
     """
     name = _named(graph, entity, where, elsewhere)
     relations = graph.neighbourhood(name, depth, limit)

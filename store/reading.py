@@ -22,7 +22,7 @@ class Readable:
 
     Args:
         store: The whole index.
-        access: What may be seen of it.
+        access: The documents that may be seen.
     """
 
     def __init__(self, store: Store, access: Access) -> None:
@@ -48,7 +48,7 @@ class Readable:
         """Return the chunks with these ids, in the order asked for.
 
         Raises:
-            KeyError: There is no such chunk.
+            KeyError: A chunk is not in this view.
         """
         return [self._dated(chunk) for chunk in self._store.chunks(self.access.checked(chunk_ids))]
 
@@ -74,7 +74,7 @@ class Readable:
         """Return a document.
 
         Raises:
-            KeyError: There is no such document.
+            KeyError: The document is not in this view.
         """
         if not self.access.shows(name):
             raise KeyError(name)
@@ -84,15 +84,15 @@ class Readable:
         return self._store.document(name) if self.access.shows(name) else None
 
     def text_of(self, document: str) -> str | None:
-        """Return the whole text of a document; None if it is not in this view."""
+        """Return the full text of a document; None if it is not in this view."""
         shown = self._shown(document)
         return shown.text if shown else None
 
     def texts_of(self, documents: Sequence[str]) -> Iterator[str]:
-        """Yield the whole texts of documents, read in batches.
+        """Yield the full texts of documents, read in batches.
 
         Raises:
-            KeyError: There is no such document.
+            KeyError: A document is not in this view.
         """
         self.access.checked([f"{name}#" for name in documents])
         return self._store.texts_of(documents)
@@ -106,7 +106,7 @@ class Readable:
         """Return the citation of a span of a document, its number 0.
 
         Raises:
-            KeyError: There is no such document.
+            KeyError: The document is not in this view.
         """
         source = self.document(document)
         citation: Citation = {
@@ -128,12 +128,12 @@ class Readable:
         return citation
 
     def boxes(self, document: str, start: int, end: int) -> list[Box]:
-        """Return the places of a span on a document's pages; none where it has no pages."""
+        """Return the places of a span on a document's pages; empty if it has no pages."""
         shown = self._shown(document)
         return boxes_of(shown, start, end) if shown else []
 
     def located(self, citation: Citation) -> Citation:
-        """Return a citation with where it stands in its file, and how surely it was recognised."""
+        """Return a citation with its place in the file, and the confidence of recognised text."""
         document = self._shown(citation["document"])
         if document is None:
             return citation
@@ -149,7 +149,7 @@ class Readable:
     # --- provisions
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
-        """Return the documents in which references may lead somewhere, those named first.
+        """Return the documents in which references may have a target, those named first.
 
         They are few: each tree is read.
         """
@@ -181,12 +181,12 @@ class Readable:
             start = self._store.document(name).tree.units[place].start
             starts = self._store.starts(name)
             at = int(np.searchsorted(starts, start, side="right"))
-            if len(starts):  # every chunk of a document may have been taken out
+            if len(starts):  # a document may have lost all its chunks
                 chunk_ids.append(f"{name}#{starts[max(0, at - 1)]}")
         return list(dict.fromkeys(chunk_ids))[:MOST_POINTED]
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
-        """Yield the ids of the chunks that hold a unit's words, in order."""
+        """Yield the ids of the chunks with a unit's text, in order."""
         name = unit["document"]
         starts = self._store.starts(name)
         begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)

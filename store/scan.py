@@ -29,13 +29,13 @@ class SourceChanges:
 
     @property
     def nothing(self) -> bool:
-        """True where the index is up to date."""
+        """True if the index is up to date."""
         return not (self.added or self.changed or self.removed)
 
 
 @dataclass(frozen=True)
 class SourceScan:
-    """The files of one source, named as they are below it, and the sidecars' metadata."""
+    """The files of one source, with names relative to it, and the sidecars' metadata."""
 
     source: IndexSource
     files: tuple[SourceFile, ...]
@@ -47,10 +47,10 @@ class Scan:
     """The files of all sources.
 
     Args:
-        fingerprints: Name -> a mark that changes with a file's bytes and with what a sidecar
-            says of it; in the order in which the index takes the files in.
+        fingerprints: By file name, in index order, a mark that changes with the file's bytes and
+            with its rows in sidecars.
         skipped: The sources and files that could not be listed or read.
-        sources: The files of each source; without them nothing can be read.
+        sources: Files of each source; without them nothing can be read.
     """
 
     fingerprints: Mapping[str, str]
@@ -79,7 +79,7 @@ class Scan:
 
 
 def prefixed(loaded: Loaded, prefix: str) -> Loaded:
-    """Return what was loaded under the source's prefix."""
+    """Return a result with the source's prefix before the names."""
     return Loaded(
         replace(loaded.file, name=prefix + loaded.file.name),
         tuple(replace(item, name=prefix + item.name) for item in loaded.documents),
@@ -92,7 +92,7 @@ Listed = tuple[SourceScan, list[SkippedSource]]
 
 
 def list_source(source: IndexSource) -> Listed:
-    """List and hash the files of one source on this machine; raises as ``scan``."""
+    """List and hash the files of one source on this machine; raises like ``scan``."""
     if not source.path:
         raise CorpusError(
             "The index does not say where its documents lie.", "Say it with --source DIR."
@@ -103,7 +103,7 @@ def list_source(source: IndexSource) -> Listed:
             "Give the cluster with --cluster, or a folder of this machine.",
         )
     root = Path(source.path)
-    # unlike Path.is_file this answers for a name that no file can have
+    # unlike Path.is_file this accepts names that no file can have
     if os.path.isfile(root):
         root, paths, barred = root.parent, [root], list[SkippedSource]()
         sidecars, bad = _sidecar_in(root)
@@ -128,7 +128,7 @@ def scan(
         listed: Lists the files of one source.
 
     Raises:
-        CorpusError: A source is missing or holds no document, or two hold one of the same name.
+        CorpusError: A source is missing or empty, or two have a document of the same name.
     """
     paths: dict[str, Path] = {}
     fingerprints: dict[str, str] = {}
@@ -160,16 +160,16 @@ def _fingerprint(file: SourceFile, mark: str) -> str:
 
 
 def find_again(sources: Sequence[IndexSource], name: str, fingerprint: str) -> SourceFile:
-    """Return a source file that still is what was indexed.
+    """Return a source file if it is still as it was indexed.
 
     Args:
-        sources: Those of the index.
+        sources: Sources of the index.
         name: As the index names the file.
         fingerprint: As the index has it.
 
     Raises:
-        NotFoundError: It is gone, or the index came without its sources.
-        ConflictError: It, or what a sidecar says of it, has changed since.
+        NotFoundError: The file is gone, or the index was copied without its sources.
+        ConflictError: The file, or its rows in sidecars, have changed.
     """
     for source in sources:
         if not source.path or not name.startswith(source.prefix):

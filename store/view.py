@@ -1,4 +1,4 @@
-"""An open index, and the view that one asker has of it: every text that is read comes from here."""
+"""An open index, and the view that one caller has of it: all texts are read through views."""
 
 import math
 from collections.abc import Collection as Names
@@ -36,10 +36,10 @@ class Collection:
 
     Args:
         store: The whole index.
-        skipped: The sources that could not be read; None where nobody asks for them.
+        skipped: Sources that could not be read; None if nobody asks for them.
         embedder: Embeds questions; None for the one that made the vectors.
-        words_only: Whether the vectors that the index holds are left alone: those of two models
-            cannot be compared, so statements that the words bring up are embedded anew.
+        words_only: Whether to ignore the stored vectors, because another model made them. Vectors
+            of two models cannot be compared, so statements found by words are embedded again.
     """
 
     def __init__(
@@ -58,7 +58,8 @@ class Collection:
         """Return the view of somebody with this access, cached by access.
 
         Raises:
-            InputError: They see no document that is meant in ``access.only``, or several.
+            InputError: ``access.only`` names a document that the caller cannot see, or is
+                ambiguous.
         """
         return self._views(access)
 
@@ -70,11 +71,11 @@ class Collection:
         return View(self._store, shown, self._embed, self._words_only)
 
     def embedded_by(self, embedder: Embedder, words_only: bool = False) -> "Collection":
-        """Return the same index with another embedder for what is asked.
+        """Return the same index with another embedder for questions.
 
         Args:
-            embedder: Makes the same vectors as the index's own, unless the words alone are used.
-            words_only: As for the collection.
+            embedder: Makes the same vectors as the index's own, unless only words are used.
+            words_only: See ``Collection``.
         """
         return Collection(self._store, self._skipped, embedder, words_only)
 
@@ -97,7 +98,7 @@ class Collection:
         return self._store.dense.recall
 
     def _embed(self, texts: list[str]) -> Vectors:
-        # other threads fill and clear the recent ones too, so nothing is read from them twice
+        # other threads fill and clear the cache too, so nothing is read from it twice
         known = {text: self._recent.get(text) for text in texts}
         missing = [text for text, vector in known.items() if vector is None]
         if missing:
@@ -116,14 +117,14 @@ class View(Readable):
     """The documents that somebody may see, to be read and searched.
 
     Hits, their scores, counts, acronyms, the ends of versions and messages depend on these
-    documents alone; only in an engine are the weights of BM25 those of the whole index, but for
+    documents only. Only in an engine do the weights of BM25 come from the whole index, except with
     ``by_okapi``.
 
     Args:
         store: The whole index.
-        access: What may be seen of it.
+        access: The documents that may be seen.
         embed: From texts to unit vectors, shape (texts, dimension).
-        words_only: Whether the vectors that the index holds are left alone.
+        words_only: Whether to ignore the stored vectors.
     """
 
     def __init__(self, store: Store, access: Access, embed: Embed, words_only: bool) -> None:
@@ -137,14 +138,14 @@ class View(Readable):
         return self._store.statistics((), self.access.within).chunks
 
     def within(self, documents: Names[str]) -> "View":
-        """Return the view of these documents alone; of all, where none of them is named."""
+        """Return the view of these documents only; of all if none of them is in it."""
         access = self.access.only(documents)
         if access is self.access:
             return self
         view = copy(self)
         view.access = access
         for name in ("graph", "language"):
-            view.__dict__.pop(name, None)  # what was cached of all
+            view.__dict__.pop(name, None)  # drop the caches of the wider view
         return view
 
     @cached_property
@@ -198,23 +199,23 @@ class View(Readable):
         """Return the statements of a chunk and their vectors, shape (statements, dimension).
 
         Raises:
-            KeyError: There is no such chunk.
+            KeyError: The chunk is not in this view.
         """
         stated, windows = self._store.statements(*self.access.checked([chunk_id]))
         by_chunk = len(stated) > 1 and self._store.manifest.recipe.windows != "statements"
         if by_chunk or self._words_only:
             return stated, self.embed([folded(statement.text) for statement in stated])
-        if len(windows) == 1:  # that of the whole, or of a long table's head
+        if len(windows) == 1:  # the vector of the whole chunk, or of a long table's head
             return stated, np.repeat(windows, len(stated), axis=0)
         return stated, windows[-len(stated) :] if len(stated) > 1 else windows[: len(stated)]
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return each question token's best cosine in each chunk, shape (tokens, chunks).
 
-        MaxSim is the mean over the tokens. None without token vectors.
+        MaxSim is the mean over the tokens. None if there are no token vectors.
 
         Raises:
-            KeyError: There is no such chunk.
+            KeyError: A chunk is not in this view.
         """
         embedder, kept = self._store.embedder, self._store.manifest.recipe.tokens
         if not kept or self._words_only or not isinstance(embedder, TokenEmbedder):
@@ -237,13 +238,13 @@ class View(Readable):
         return math.log(1 + chunks / (frequency + 0.5))
 
     def knows(self, term: str) -> bool:
-        """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
+        """Return whether any chunk contains a search term (a stem, as ``tokenize`` gives it)."""
         return self._store.statistics([term], self.access.within).frequencies[0] > 0
 
     def having(self, words: Sequence[str]) -> Sequence[str]:
         """Return the documents that may have all of some words, in order; see ``Store.having``.
 
-        The rarest word alone is looked up; all documents where none is given.
+        Only the rarest word is looked up; without words all documents are returned.
         """
         if not words:
             return self.documents
@@ -262,7 +263,7 @@ class View(Readable):
         return self._store.embedder
 
     def made(self) -> Iterator[PreparedDocument]:
-        """Yield these documents with all that was made of them, in order."""
+        """Yield these documents with everything that was made of them, in order."""
         for name, metadata in self.metadata(self.documents).items():
             stored = self._store.made_of(name)
             document = replace(stored.document, metadata=metadata).with_tree(stored.document.tree)

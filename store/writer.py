@@ -53,11 +53,11 @@ _NO_TOKENS: Codes = np.zeros((0, CODED), dtype=np.int8)
 
 
 class IndexBuilder:
-    """A builder of an index, given all that was made of documents, in their order.
+    """A builder of an index from prepared documents, in order.
 
     Args:
-        tools: Those that made it.
-        folder: The folder of the files; None keeps everything in memory.
+        tools: Tools that prepared them.
+        folder: Folder for the files; None keeps everything in memory.
     """
 
     def __init__(self, tools: Tools, folder: Path | None = None) -> None:
@@ -74,7 +74,7 @@ class IndexBuilder:
         self._texts.close()
 
     def add(self, made: PreparedFile) -> None:
-        """Add the documents of a file, and what of it could not be read."""
+        """Add the documents of a file, and its parts that could not be read."""
         for document in made.documents:
             self._add(document)
         self._texts.add_skipped(made.name, made.skipped)
@@ -92,7 +92,7 @@ class IndexBuilder:
         self._names.append(made.name)
 
     def finish(self, manifest: Manifest, progress: Progress = silent) -> FolderStore:
-        """Return everything that was added, in memory; ``save`` writes it.
+        """Return an index of everything that was added, in memory; ``save`` writes it.
 
         Args:
             manifest: Describes it, but for the counts.
@@ -135,10 +135,10 @@ def build_index(
     """Index files in memory.
 
     Args:
-        files: Cut at least; what has no vectors is embedded.
-        tools: Those of the index.
-        known: Vectors that serve again.
-        progress: Called with a stage's name, what is done and how much there is.
+        files: Files with chunks; missing vectors are embedded.
+        tools: Tools of the index.
+        known: Vectors that can be reused.
+        progress: Called with a stage's name, the number done and the total.
     """
     builder = IndexBuilder(tools)
     for made in embedded(files, tools, known, progress):
@@ -157,9 +157,9 @@ def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
 
 
 def without(view: View, chunk_ids: Names[str]) -> Collection:
-    """Index a view's documents again, in memory, as if some of their chunks were not there.
+    """Index a view's documents again, in memory, without some of their chunks.
 
-    Stored vectors serve again.
+    Stored vectors are reused.
     """
     recipe = replace(view.recipe, chunker="", extractor="", dense_index="flat")
     tools = Tools(recipe, {}, view.made_by, lambda *_: [], lambda *_: [])
@@ -173,7 +173,7 @@ def without(view: View, chunk_ids: Names[str]) -> Collection:
 def index_in_memory(
     sources: Sequence[IndexSource], tools: Tools, progress: Progress = silent
 ) -> Collection:
-    """Index sources in memory; the errors are those of ``write_index``."""
+    """Index sources in memory; raises like ``write_index``."""
     now = scan(sources)
     run = _Writing(Path(), tools, now, now.difference({}), None, progress)
     manifest = replace(_described(tools), fingerprints=now.fingerprints)
@@ -182,7 +182,7 @@ def index_in_memory(
 
 
 def _described(tools: Tools) -> Manifest:
-    """Return a manifest of what the tools make: of no generation, no files and no sources yet."""
+    """Return a manifest of the tools, without a generation, files or sources."""
     return Manifest(
         generation="",
         recipe=tools.recipe,
@@ -206,13 +206,13 @@ def nothing_read(skipped: Iterable[SkippedSource]) -> CorpusError:
 
 @dataclass(frozen=True)
 class IndexUpdate:
-    """The result of one writing of an index.
+    """The result of writing an index once.
 
     Args:
         difference: Names of source files.
         counts: The numbers of documents, chunks, windows and triplets of the index now.
-        skipped: What could not be read.
-        recall: recall@10 of an approximate vector search against an exact one; 1 when exact.
+        skipped: Sources that could not be read.
+        recall: recall@10 of an approximate vector search against an exact one; 1 if exact.
     """
 
     difference: SourceChanges
@@ -226,14 +226,14 @@ class CostEstimate:
     """The files and texts that an update would read and embed.
 
     Args:
-        files_added: Source files that the index does not hold yet.
-        files_changed: Those that differ.
-        files_removed: Those that are gone.
+        files_added: Source files that are new to the index.
+        files_changed: Source files that have changed.
+        files_removed: Source files that are gone.
         documents: In the files to read.
         chunks: Of these documents, for the extractor.
-        embedded_texts: Windows of the chunks whose vectors are not there yet.
+        embedded_texts: Windows of the chunks that have no vectors yet.
         embedded_tokens: Of these windows.
-        skipped: What could not be read.
+        skipped: Sources that could not be read.
     """
 
     files_added: int
@@ -268,18 +268,18 @@ def write_index(
     Args:
         index: The folder.
         sources: The sources of the documents.
-        tools: Make what the index holds.
-        progress: Called with a stage's name, what is done and how much there is.
-        excluded: Names of documents and source files that stay out; None for those that the
-            index names when its lock is held, so that a removal meanwhile is not undone.
-        fresh: Whether nothing of an index already there may be reused.
-        recorded: The sources to record in the manifest; None for ``sources``.
+        tools: Make the contents of the index.
+        progress: Called with a stage's name, the number done and the total.
+        excluded: Names of documents and source files to leave out. None for those that the index
+            names once its lock is held, so that a removal meanwhile is not undone.
+        fresh: Whether to ignore an existing index.
+        recorded: Sources to record in the manifest; None for ``sources``.
         cluster: Lists the files and prepares those that changed; None to do it here.
 
     Raises:
         CorpusError: Nothing could be read, another process writes, or the disk is full; readers
-            go on with the generation before.
-        DataError: The index already there is damaged, or of another format.
+            keep the generation before.
+        DataError: The existing index is damaged, or has another format.
     """
     noted = tuple(sources if recorded is None else recorded)
     with writing(index):
@@ -315,14 +315,14 @@ def remove_documents(
     Args:
         index: The folder.
         names: Of the documents or source files.
-        tools: Those the index was made with; nothing is read or embedded with them.
-        progress: As for ``write_index``.
-        keep_out: Whether the index names them, so that updates leave them out; not needed for
+        tools: Tools the index was made with; nothing is read or embedded with them.
+        progress: See ``write_index``.
+        keep_out: Whether the index records them, so that updates leave them out; not needed for
             source files that are gone.
 
     Raises:
         CorpusError: Nothing would be left, another process writes, or the disk is full.
-        DataError: The index is damaged or of another make.
+        DataError: The index is damaged, or has another format or embedder.
     """
     with writing(index), closing(open_folder(index, tools.embedder)) as old:
         before = old.manifest
@@ -341,13 +341,13 @@ def remove_documents(
 
 @contextmanager
 def _previous(index: Path | None, tools: Tools) -> Iterator[FolderStore | None]:
-    """Open what the next index may reuse; None where there is none, or by another embedder."""
+    """Open the index to reuse; None if there is none, or if it has another embedder."""
     with ExitStack() as stack:
         old = None
         if index is not None and is_index(index):
             made, next_ = Manifest.read(index).recipe, tools.recipe
             if (made.embedder, made.dimension) == (next_.embedder, next_.dimension):
-                # terms are made anew whatever the stemmer was
+                # terms are made again with any stemmer
                 old = stack.enter_context(
                     closing(open_folder(index, tools.embedder, any_stemmer=True))
                 )
@@ -355,7 +355,7 @@ def _previous(index: Path | None, tools: Tools) -> Iterator[FolderStore | None]:
 
 
 def _same_make(old: FolderStore | None, tools: Tools) -> Mapping[str, str]:
-    """Return the fingerprints of the files of which all that was made serves again."""
+    """Return the fingerprints of files whose index entries can be reused."""
     if old is None or old.manifest.recipe != tools.recipe:
         return {}
     again = old.texts.readable_since()
@@ -380,15 +380,15 @@ def _outcome(store: FolderStore, changes: SourceChanges) -> IndexUpdate:
 
 @dataclass(frozen=True)
 class _Writing:
-    """One writing of a generation.
+    """One run of writing a generation.
 
     Args:
-        index: The folder, which is locked.
-        tools: Make what the index holds.
+        index: Folder, locked by the caller.
+        tools: Make the contents of the index.
         now: The files of the sources.
-        changes: Their differences from those of the index before.
-        old: That index, if something of it may be reused.
-        progress: Called with a stage's name, what is done and how much there is.
+        changes: Differences from the files of the index before.
+        old: Index before, if something of it can be reused.
+        progress: Called with a stage's name, the number done and the total.
     """
 
     index: Path
@@ -399,7 +399,7 @@ class _Writing:
     progress: Progress
 
     def files(self, cluster: Preparer | None) -> Iterator[PreparedFile]:
-        """Yield every file in order, what did not change as it is stored."""
+        """Yield every file in order; unchanged ones come from the index before."""
         fresh = {*self.changes.added, *self.changes.changed}
         made = cluster.prepare(self.now, fresh, self.progress) if cluster else self._read(fresh)
         with closing(made):
@@ -419,7 +419,7 @@ class _Writing:
                 yield replace(rest, documents=tuple(reused or next(made) for reused in same))
 
     def _same(self, file: str, document: Document) -> PreparedDocument | None:
-        """Return what was made of the same document of a file before, wherever it stands now."""
+        """Return what was made before of the same document, even if it moved within its file."""
         old = self.old if _same_make(self.old, self.tools) else None
         if old is None or old.catalogue.files.get(document.name) != file:
             return None
@@ -463,7 +463,7 @@ class _Writing:
     def _written(
         self, folder: Path, manifest: Manifest, files: Iterator[PreparedFile]
     ) -> tuple[Manifest, IndexUpdate]:
-        """Make a generation; nothing of it is in memory afterwards."""
+        """Make a generation on disk; nothing of it stays in memory."""
         builder = IndexBuilder(self.tools, folder)
         try:
             store = self.build(builder, replace(manifest, generation=folder.name), files)
@@ -475,7 +475,7 @@ class _Writing:
     def build(
         self, builder: IndexBuilder, manifest: Manifest, files: Iterator[PreparedFile]
     ) -> FolderStore:
-        """Return an index of files, embedded where they are not.
+        """Return an index of files; missing vectors are embedded.
 
         Raises:
             CorpusError: No document is left.
@@ -501,7 +501,7 @@ def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder
     """Open a generation as every reader will, before any reader sees it.
 
     Raises:
-        IndexWriteError: What lies on the disk is not what was written.
+        IndexWriteError: The files on disk differ from what was written.
     """
     try:
         with closing(load_folder(manifest, folder, embedder)) as written:
@@ -529,8 +529,8 @@ def estimate(
     """Return what ``write_index`` with the same arguments would read and embed.
 
     Raises:
-        CorpusError: A source is missing or holds no document.
-        DataError: The index already there is damaged, or of another format.
+        CorpusError: A source is missing or contains no document.
+        DataError: The existing index is damaged, or has another format.
     """
     if excluded is None:
         excluded = Manifest.read(index).excluded
@@ -557,16 +557,16 @@ def surveyed(
     cluster: Preparer | None = None,
     known: KnownVectors | None = None,
 ) -> CostEstimate:
-    """Return what there is to read and to embed of changed files.
+    """Return the number of texts to read and to embed in changed files.
 
     Args:
         now: The files of the sources.
-        changes: Their differences from those of the index.
-        tools: Those of the next index.
-        progress: Called with a stage's name, what is done and how much there is.
+        changes: Differences from the files of the index.
+        tools: Tools of the next index.
+        progress: Called with a stage's name, the number done and the total.
         excluded: Names of documents that stay out.
-        cluster: Cuts them; None to do it here.
-        known: Vectors that serve again.
+        cluster: Cuts the files into chunks; None to do it here.
+        known: Vectors that can be reused.
     """
     fresh = {*changes.added, *changes.changed}
     documents, chunks, skipped = list[str](), list[Chunk](), [*now.skipped]

@@ -1,5 +1,5 @@
 """Documents cut into chunks, and the statements of each chunk.
 
-``chunkers.chunker_for`` makes the ``Chunker`` of the settings; ``statements`` finds what can be
-quoted.
+``chunkers.chunker_for`` makes the ``Chunker`` that the settings ask for; ``statements`` finds what
+can be quoted.
 """

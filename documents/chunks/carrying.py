@@ -1,4 +1,4 @@
-"""The paragraph that a statement carries on from: "whoever contravenes subsection (1)"."""
+"""The sentences that a statement refers back to: "whoever contravenes subsection (1)"."""
 
 import re
 
@@ -13,16 +13,16 @@ from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.exceptions import PROVIDED
 
 _MOST = 3
-"""The most sentences that one carries on from."""
+"""The most sentences that are carried along with a statement."""
 _LONGEST = 60
-"""The most words of a paragraph that is read or quoted with one that carries on from it."""
+"""The most words of a paragraph that is carried along with a statement."""
 _ITSELF = (
     r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
     r"|subpart|title)s?\b))"
 )
-"""Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
+"""Does not match a "this" that refers to the text itself: "This Act", "In this section"."""
 PROVISO = re.compile(rf"{PROVIDED}\b", re.IGNORECASE)
-"""How a sentence begins that limits the one before it."""
+"""How a sentence begins if it limits the one before it."""
 _BELONGS = r"(?:maximum )?penalty(?: units?)?:|(?:example|explanation|note)(?: \d+)?[.:]"
 """A line that belongs to the paragraph above it: "Penalty: $500."."""
 POINTS_BACK = re.compile(
@@ -34,9 +34,9 @@ POINTS_BACK = re.compile(
     r"|the (?:latter|former|same))(?:(?<=[.:])|\b)",
     re.IGNORECASE,
 )
-"""How a sentence begins that goes on with the one before."""
+"""How a sentence begins if it continues the one before."""
 WHOLE = frozenset(("article", "section", "clause", "rule", "regulation", "provision"))
-"""The words by which a text speaks of a whole provision."""
+"""The words for a whole provision."""
 _SPOKEN_OF = re.compile(
     r"\b(?:this|the\s+(?:fore(?:going|said)|preceding|previous|above))\s+(?P<what>\w++)(?!\s+\d)",
     re.IGNORECASE,
@@ -44,11 +44,11 @@ _SPOKEN_OF = re.compile(
 
 
 def carried_from(statement: Statement, tree: Tree, text: str) -> list[Statement]:
-    """Return what a statement carries on from, so that it is not understood without it.
+    """Return the sentences that a statement refers back to and cannot be understood without.
 
-    If its first words point back ("This duty ...", "Provided that ..."), these are the sentences
-    before it. Otherwise it is the short paragraph of its own provision that it names; the second
-    paragraph of a section names the first if it speaks of "this section".
+    If the statement's first words point back ("This duty ...", "Provided that ..."), return the
+    sentences before it. Otherwise return the short paragraph of its own provision that it names.
+    The second paragraph of a section names the first if it mentions "this section".
 
     Args:
         statement: The statement.
@@ -56,7 +56,7 @@ def carried_from(statement: Statement, tree: Tree, text: str) -> list[Statement]
         text: Its text.
 
     Returns:
-        What stands before the statement, in the order of the text; empty if it stands alone.
+        The earlier sentences, in the order of the text; empty if the statement stands alone.
     """
     carried: list[Statement] = []
     while len(carried) < _MOST and POINTS_BACK.match(statement.own):
@@ -69,7 +69,7 @@ def carried_from(statement: Statement, tree: Tree, text: str) -> list[Statement]
 
 
 def spoken_of(words: str) -> frozenset[str]:
-    """Return what a text speaks of as "this" or "the foregoing", such as "section"."""
+    """Return the words that follow "this" or "the foregoing" in a text, such as "section"."""
     return frozenset(match["what"].lower() for match in _SPOKEN_OF.finditer(words))
 
 
@@ -99,6 +99,6 @@ def _sentence_before(statement: Statement, tree: Tree, text: str) -> Statement |
     before = text[tree.units[at].body : statement.start].rstrip()
     if before:
         return sentence_at(tree, text, at, tree.units[at].body + len(before) - 1)
-    # what opens a provision points to nothing in the one before
+    # the first words of a provision never point back to the provision before
     divides = tree.units[at].kind in ("provision", "annex", "part")
     return None if divides else sentence_before(tree, text, at)

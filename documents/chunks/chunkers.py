@@ -33,27 +33,32 @@ _LEAD_CHARS = 400
 """The most of a lead-in that is repeated for the chunks below it."""
 
 _WHOLE_CHARS, MAX_CHARS = 300, 1500
-"""A provision up to the first is one chunk, and so are neighbouring scraps of text; a paragraph is
-one up to the second, and is cut between its points, or its sentences, beyond it."""
+"""Lengths in characters. A provision up to the first is one chunk, and short neighbours are joined
+up to it. A paragraph up to the second is one chunk; a longer one is cut between its points or
+sentences.
+"""
 _SCRAP_CHARS = 150
 _FEWEST_PROVISIONS = 2
 """A single heading is as a rule the document's title."""
 _CHARS_PER_PROVISION = 20_000
-"""About eight pages; headings farther apart divide a book into its parts, not a law into its
-provisions."""
+"""About eight pages. If headings are farther apart, they divide a book into parts, not a law into
+provisions.
+"""
 _CONTAINERS: frozenset[Kind] = frozenset(("part", "annex", "provision", "table"))
 _LOOSE: frozenset[Kind] = frozenset(("text", "row", "columns", "closing"))
 _CHARS_PER_TOKEN = 16
-"""A word piece model counts one token for a word of any length it does not know; that many
-characters a token keep the chunks of a text without words from growing without end."""
+"""A word piece model counts one token for any word it does not know, however long. This many
+characters a token limit the chunks of a text without words.
+"""
 TOPIC_CHARS = 3000
-"""About 512 tokens, the paper's size; a topic that goes on for longer is cut between sentences."""
-_BATCH = 512  # sentences a call; an embedder holds the token ids of a call at once
+"""About 512 tokens, the size in the paper; a longer topic is cut between sentences."""
+_BATCH = 512  # sentences a call; an embedder holds the token ids of one call in memory
 _BLANK = re.compile(r"\s")
-_MAX_PROGRAM = 5000  # instructions; where RE2 simulates them, each character costs as many steps
+_MAX_PROGRAM = 5000  # instructions; if RE2 simulates them, each character costs as many steps
 _BASE_S, _S_PER_MB = 1.0, 4.0
-"""Each match is found in linear time, but one that looks far ahead and then takes little may be
-found again and again; such a pattern is refused when it has used that much of the processor."""
+"""Each match is found in linear time, but a pattern that looks far ahead and then matches little
+may search the same text again and again. Such a pattern is refused after this much processor time.
+"""
 _CLOCK_EVERY = 64
 _PROBES = ("", "a", "a 1\n\n§ 2.")
 _HINT = (
@@ -72,7 +77,7 @@ def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
     """Return the chunker that the settings name.
 
     Args:
-        chunking: Which one, and its parameters.
+        chunking: The strategy and its parameters.
         embedder: Counts tokens, and makes the vectors of the semantic chunker.
 
     Raises:
@@ -102,9 +107,9 @@ def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
 
 
 def _to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
-    """Make a chunk of each span, with the label and the headings of what it lies in.
+    """Make a chunk of each span, with the label and the headings of the unit around it.
 
-    The spans are in order and none is blank; their starts name the chunks, so no two are equal.
+    The spans are in order and none is blank. Their starts are unique, because they name the chunks.
     """
     text, tree = document.text, document.tree
     version = document.metadata.version
@@ -134,7 +139,7 @@ def _to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
 
 
 def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
-    """Return where a span's own words begin behind the headings that open it."""
+    """Return where the text of a span begins, after the headings that open it."""
     at = first
     while (place := tree.at(at)) >= 0 and tree.units[place].start == at:
         body = _next_ink(text, tree.units[place].body)
@@ -160,9 +165,9 @@ def _context(tree: Tree, text: str, first: int) -> str:
 
 
 def between(text: str, starts: Iterable[int]) -> list[Span]:
-    """Return the spans from each start to the next; they cover the whole text.
+    """Return the spans from each start to the next; together they cover the whole text.
 
-    The starts are those of words, ascending, the first word's among them.
+    The starts are ascending offsets of words, including the first word.
     """
     borders = [0, *list(starts)[1:], len(text)]
     return list(pairwise(borders)) if text.strip() else []
@@ -175,10 +180,10 @@ def _next_ink(text: str, offset: int) -> int:
 
 
 def _cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[Span]:
-    """Halve a span between words, and within a word where one fills a half, until it fits.
+    """Halve a span until each part fits: between words, or within a word too long for a part.
 
-    The span begins and ends with a character that is not blank; what is yielded leaves out only
-    blanks. A single character always fits.
+    The span begins and ends with a character that is not blank. The parts leave out only blanks. A
+    single character always fits.
     """
     start, end = span
     if end - start <= 1 or fits(text[start:end]):
@@ -190,7 +195,7 @@ def _cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[
 
 
 def _middle(text: str, start: int, end: int) -> int:
-    """Return the start of a word near the middle; the middle where no word starts before it."""
+    """Return the start of a word near the middle, or the middle if no word starts before it."""
     middle = (start + end) // 2
     if text[middle - 1].isspace() or text[middle].isspace():
         return _next_ink(text, middle)
@@ -201,20 +206,20 @@ def _middle(text: str, start: int, end: int) -> int:
 def is_divided(document: Document) -> bool:
     """Return whether a document is a numbered statute or is otherwise divided into sections.
 
-    It is when it has at least two provisions (a line such as "§ 5", "Article 12 Fees" or
-    "RULE 3.2", a Markdown heading, or a heading that the format marks), and at least one for
-    every 20,000 characters.
+    A document is divided if it has at least two provisions, and one for every 20,000 characters. A
+    provision is a line such as "§ 5", "Article 12 Fees" or "RULE 3.2", a Markdown heading, or a
+    heading that the format marks.
     """
     provisions = sum(unit.kind in ("provision", "annex") for unit in document.tree.units)
     return provisions >= max(_FEWEST_PROVISIONS, len(document.text) / _CHARS_PER_PROVISION)
 
 
 def chunk_document(document: Document) -> list[Chunk]:
-    """Cut one document into chunks along its tree.
+    """Cut one document into chunks along its tree of provisions.
 
     A chunk is a paragraph of a provision with its points, a definition, a recital, or some rows of
-    a table; the headings above it belong to the first chunk below them. Together the chunks cover
-    every character; a blank document has none.
+    a table. Headings belong to the first chunk below them. Together the chunks cover every
+    character; a blank document has no chunks.
     """
     text, tree = document.text, document.tree
     starts = sorted({0, *(_next_ink(text, start) for start in _starts(tree, text))})
@@ -223,7 +228,7 @@ def chunk_document(document: Document) -> list[Chunk]:
 
 
 def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
-    """Join each blank span to the one before it, or after it at the beginning."""
+    """Join each blank span to the one before it, or to the next one at the beginning."""
     joined: list[Span] = []
     for start, end in spans:
         blank = not text[start:end].strip()
@@ -235,7 +240,7 @@ def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
 
 
 def _starts(tree: Tree, text: str) -> Iterator[int]:
-    """Yield where chunks begin; what heads a unit belongs to its chunk."""
+    """Yield where chunks begin; the headings above a unit belong to its chunk."""
     stack = list(reversed(tree.children(-1)))
     heading: int | None = None
     scrap: int | None = None
@@ -259,7 +264,7 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
 
 
 def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:
-    """Yield where the pieces of a long unit begin: its points up to the limit, or sentences."""
+    """Yield where the pieces of a long unit begin: at points up to the limit, or at sentences."""
     start = last = begin
     for end in _ends(tree, place, text):
         if end <= begin:
@@ -272,7 +277,7 @@ def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:
 
 
 def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
-    """Yield where a long unit may be cut: after points, and in long points after sentences."""
+    """Yield where a long unit may be cut: after points, and after sentences in long points."""
     stack = [top]
     while stack:
         place = stack.pop()
@@ -291,12 +296,12 @@ def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
 def chunk_by_sentences(
     document: Document, tokens: int, overlap: int, count_tokens: Callable[[list[str]], list[int]]
 ) -> list[Chunk]:
-    """Cut one document into chunks of at most so many tokens (HyPA-RAG section 6).
+    """Cut one document into chunks of at most ``tokens`` tokens (HyPA-RAG section 6).
 
-    A sentence longer than ``tokens`` is cut between words, and a word longer than that within
-    itself. Blanks around a chunk do not count. A chunk's tokens are the sum of its sentences',
-    which is exact for models that split text at blanks. Of each chunk up to ``overlap`` tokens,
-    fewer than ``tokens``, are repeated by the next.
+    A sentence longer than ``tokens`` is cut between words, and a longer word within itself. Blanks
+    around a chunk do not count. A chunk's tokens are the sum of its sentences' tokens, which is
+    exact for models that split text at blanks. The next chunk repeats up to ``overlap`` tokens,
+    fewer than ``tokens``.
     """
     text, longest = document.text, tokens * _CHARS_PER_TOKEN
 
@@ -328,9 +333,9 @@ def _pack(
 ) -> Iterator[Span]:
     """Yield runs of units up to the limit; each repeats units of the run before, never its first.
 
-    A unit that begins within a word stands ``apart`` and begins a run, because the tokens of the
-    two parts say nothing about those of the whole. A unit alone may cost more than the limit
-    where blanks surround it.
+    A unit that begins within a word is ``apart`` and begins a run, because the tokens of the two
+    halves do not add up to those of the word. A unit alone may exceed the limit if blanks surround
+    it.
     """
     spent = [0, *accumulate(costs)]
     first = reached = 0
@@ -349,13 +354,13 @@ def _pack(
 def chunk_by_meaning(
     document: Document, dissimilarity: float, buffer: int, embedder: Embedder
 ) -> list[Chunk]:
-    """Cut one document where neighbouring sentences differ most (HyPA-RAG section 6).
+    """Cut one document at the places where neighbouring sentences differ most (HyPA-RAG section 6).
 
-    Each sentence is embedded together with ``buffer`` neighbours on either side. The distance of
-    two adjoining sentences is 1 - the cosine of their vectors, and a chunk ends wherever it lies
-    above the ``dissimilarity`` quantile of all such distances of the document: 0.9 cuts at about
-    the tenth of the places that differ most, 1 nowhere, 0 nearly everywhere. It is a share and no
-    cosine, so it means the same for every embedder and document.
+    Each sentence is embedded together with ``buffer`` neighbours on either side. The distance
+    between two adjoining sentences is 1 - the cosine of their vectors. A chunk ends at each
+    distance above the ``dissimilarity`` quantile of the document's distances: 0.9 cuts at about one
+    place in ten, 1 nowhere, 0 nearly everywhere. A quantile means the same for every embedder and
+    document; a cosine would not.
     """
     text = document.text
     parts = [
@@ -376,7 +381,7 @@ def chunk_by_meaning(
 def _distances(
     text: str, parts: list[Span], buffer: int, embedder: Embedder
 ) -> NDArray[np.float64]:
-    """Return the cosine distances of each part to the next, shape (parts - 1,)."""
+    """Return the cosine distance from each part to the next, shape (parts - 1,)."""
     last = len(parts) - 1
     if last < 1:
         return np.zeros(0)
@@ -387,18 +392,17 @@ def _distances(
     vectors = np.concatenate(
         [embedder.embed(groups[i : i + _BATCH]) for i in range(0, len(groups), _BATCH)]
     ).astype(np.float64)
-    # rounded, so that equal sentences are at one distance however they were batched
+    # rounded, so that equal sentences have one distance however they were batched
     rounded: NDArray[np.float64] = np.round(1.0 - (vectors[:-1] * vectors[1:]).sum(axis=1), 6)
     return rounded
 
 
 def chunk_by_characters(document: Document, chars: int, overlap: int) -> list[Chunk]:
-    """Cut one document into chunks of so many characters at most (Sultania et al., table 1).
+    """Cut one document into chunks of at most ``chars`` characters (Sultania et al., table 1).
 
-    A chunk ends with the last sentence that ends in its second half; failing that with the last
-    word, failing that after ``chars`` characters. It begins with a word of the chunk before it,
-    of which it repeats up to ``overlap`` characters, fewer than ``chars``. Blanks around a chunk do
-    not count.
+    A chunk ends with the last sentence that ends in its second half, or else with the last word, or
+    else after ``chars`` characters. It begins with a word of the chunk before and repeats up to
+    ``overlap`` of its characters, fewer than ``chars``. Blanks around a chunk do not count.
     """
     return _to_chunks(document, _spans(document.text, chars, overlap))
 
@@ -420,7 +424,7 @@ def _spans(text: str, chars: int, overlap: int) -> Iterator[Span]:
 
 
 def _stop(text: str, ends: list[int], start: int, reached: int, chars: int) -> int:
-    """Return the end of the chunk that begins at ``start``, behind ``reached``."""
+    """Return the end of the chunk that begins at ``start``; it is after ``reached``."""
     least, most = max(start + chars // 2, reached), start + chars
     sentence = ends[bisect_right(ends, most) - 1] if ends and ends[0] <= most else 0
     if sentence > least:
@@ -433,9 +437,9 @@ def _stop(text: str, ends: list[int], start: int, reached: int, chars: int) -> i
 
 
 def _word_after(text: str, offset: int, end: int) -> int:
-    """Return the first word's start from ``offset`` on; behind ``end`` if none lies before it.
+    """Return the start of the first word from ``offset`` on, or a place after ``end``.
 
-    So a chunk begins within a word only where the chunk before it had to end there.
+    So a chunk begins within a word only if the chunk before it had to end there.
     """
     if offset < end and text[offset - 1].isspace():
         return _next_ink(text, offset)
@@ -444,14 +448,14 @@ def _word_after(text: str, offset: int, end: int) -> int:
 
 
 def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
-    r"""Cut one document before each match of a pattern.
+    r"""Cut one document before each match of a regular expression.
 
-    ``^`` and ``$`` match at every line. Blanks that a match begins with go to the chunk before,
+    ``^`` and ``$`` match at every line. Blanks at the beginning of a match go to the chunk before,
     so that ``\n§`` and ``^§`` cut alike. Without a match the document is one chunk.
 
     Raises:
-        SettingsError: The pattern is invalid or too large, matches nothing at all somewhere, or
-            takes more than linear time on this text.
+        SettingsError: The pattern is invalid, too large, matches an empty string, or takes more
+            than linear time on this text.
     """
     text = document.text
     starts = [_next_ink(text, 0)]
@@ -468,7 +472,7 @@ def compile_pattern(pattern: str) -> Any:
     """Compile a pattern in RE2's syntax.
 
     Raises:
-        SettingsError: The pattern is invalid or too large, or matches nothing at all.
+        SettingsError: The pattern is invalid, too large, or matches an empty string.
     """
     import re2
 
@@ -493,7 +497,7 @@ def compile_pattern(pattern: str) -> Any:
 def _matches(text: str, pattern: str) -> Iterator[int]:
     """Yield the starts of matches, ascending."""
     began = time.thread_time()
-    # a lone surrogate has no UTF-8; a question mark keeps its place
+    # a lone surrogate has no UTF-8; a question mark keeps the offsets
     encoded = text.encode("utf-8", "replace")
     allowed = _BASE_S + _S_PER_MB * len(encoded) / 1e6
     for number, match in enumerate(compile_pattern(pattern).finditer(encoded.decode())):

@@ -1,4 +1,4 @@
-"""What limits a provision: exceptions, conditions and provisos that its document has elsewhere."""
+"""The limits of a provision: exceptions, conditions and provisos elsewhere in its document."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,24 +11,24 @@ from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.exceptions import LIMITING
 
 _SILENT = frozenset(("recital", "contents"))
-"""Kinds of units that limit nothing."""
+"""Kinds of units that cannot limit a provision."""
 MOST = 3
-"""The most limits that are quoted of one provision."""
+"""The most limits quoted for one provision."""
 _PART = frozenset(
     ("paragraph", "subsection", "sentence", "restriction", "prohibition", "obligation")
 )
 
 
 def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
-    """Return the statements of a document that limit a span of it, in order.
+    """Return the statements of a document that limit one of its spans, in order.
 
-    Such a statement has the words of an exception, a condition or a proviso, and names what is
-    in the span: by its number, as "this Section" within the same section, or as "the foregoing" in
-    the paragraph behind it.
+    A limiting statement contains an exception, a condition or a proviso and names something in the
+    span: by number, as "this Section" in the same section, or as "the foregoing" in the next
+    paragraph.
 
     Args:
-        start: Where the span begins, in code points; it lies in one provision.
-        end: Where it ends; half-open.
+        start: Start of the span, in code points; the span lies in one provision.
+        end: End of the span, exclusive.
         tree: The document's tree.
         text: Its text.
     """
@@ -50,7 +50,9 @@ def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
         limit = sentence_at(tree, text, other, at)
         if limit is None:
             continue
-        if PROVISO.match(limit.own):  # it limits what it stands under, whatever it names
+        if PROVISO.match(
+            limit.own
+        ):  # a limit applies to the unit that contains it, whatever else it names
             limits = any(
                 tree.at(carried.start) == place for carried in carried_from(limit, tree, text)
             )
@@ -62,7 +64,7 @@ def limits_of(start: int, end: int, tree: Tree, text: str) -> list[Statement]:
 
 
 def notes_of(cited: Sequence[Statement], tree: Tree, text: str) -> list[Statement]:
-    """Return the first footnotes that hang on what is quoted; see ``limits_of``."""
+    """Return the first footnotes attached to the quoted statements; see ``limits_of``."""
     spans = dict.fromkeys(span for statement in cited for span in statement.notes)
     notes = []
     for start, end in islice(spans, MOST):
@@ -78,9 +80,9 @@ def _limiting(text: str) -> tuple[int, ...]:
 
 
 def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, together: bool) -> bool:
-    """Return whether a statement in a unit ``at`` names a unit, or what it lies in.
+    """Return whether a statement in unit ``at`` names a unit, or one that contains it.
 
-    ``together`` says whether both are of one provision.
+    ``together`` is true if both units are in the same provision.
     """
     place = lineage[0]
     if together and at != place and spoken_of(limit.own) & WHOLE:
@@ -89,7 +91,7 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
         return True
     for reference in find_references(limit.own):
         if _is_subject_to(limit.own, reference.start) or (reference.itself and not together):
-            continue  # it is limited by what it names
+            continue  # here the named provision limits the statement, not the other way round
         named = (p for p in tree.find(reference, at) if tree.units[p].kind != "part")
         if set(named) & set(lineage):
             return at not in lineage[1:] or not reference.itself
@@ -97,7 +99,7 @@ def _names(limit: Statement, at: int, lineage: Sequence[int], tree: Tree, togeth
 
 
 def _is_subject_to(words: str, end: int) -> bool:
-    """Return whether what is named from ``end`` on is what the words are subject to."""
+    """Return whether the words before ``end`` subject a text to the provision named after it."""
     _, subject, between = " ".join(words[:end].lower().split()).rpartition("subject to")
     return bool(subject) and not any(sign in between for sign in ".;:")
 
@@ -108,14 +110,14 @@ def _points_to_the_last(words: str) -> bool:
 
 
 def _follows(at: int, place: int, tree: Tree) -> bool:
-    """Return whether a unit is the next one of those beside another, or is it."""
+    """Return whether a unit is another one or its next sibling."""
     beside = list(tree.children(tree.units[place].parent))
     behind = beside.index(place) + 1
     return at == place or (behind < len(beside) and at == beside[behind])
 
 
 def _provision(tree: Tree, place: int) -> int:
-    """Return the provision, or the point of an annex, that a unit is or lies in; else itself."""
+    """Return the provision or the annex's point that contains a unit, or the unit itself."""
     inner = place
     for candidate in (place, *tree.above(place)):
         if tree.units[candidate].kind == "provision":

@@ -1,7 +1,7 @@
-"""Long tables of short rows: one vector of its head stands for each of their chunks.
+"""Long tables of short rows: all their chunks share one vector, that of the table's head.
 
-To embed thousands of rows takes minutes, and tells codes and figures hardly apart: these are
-found by their words.
+Embedding thousands of rows takes minutes, and the vectors of codes and figures hardly differ.
+Search by words finds these rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from lexloop.documents.structure.tree import Tree
 _MOST_ROWS = 300
 """A table of more is long. So many rows take some ten seconds to embed."""
 _PROSE_CHARS = 200
-"""The mean length of rows from which a table is prose in cells, whose meaning is searched."""
+"""From this mean length of rows on, a table is prose in cells, and every row is embedded."""
 
 
 class LongTable(NamedTuple):
@@ -26,7 +26,7 @@ class LongTable(NamedTuple):
     head: str
 
     def holds(self, statements: Sequence[Statement]) -> bool:
-        """Return whether statements are rows of the table, all of them."""
+        """Return whether all statements are rows of this table."""
         return bool(statements) and all(
             self.start <= statement.start < self.end for statement in statements
         )
@@ -38,7 +38,7 @@ def long_tables_of(document: Document) -> list[LongTable]:
 
 
 def head_of(statements: Sequence[Statement], tables: Sequence[LongTable]) -> str:
-    """Return the head of the long table whose rows a chunk's statements are; "" if none."""
+    """Return the head of the long table that contains a chunk's statements; "" if none does."""
     return next((table.head for table in tables if table.holds(statements)), "")
 
 

@@ -39,18 +39,18 @@ _DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence, an item of a list, a row of a table, or a list as a whole.
+    """A sentence, a list item, a table row, or a whole list.
 
     Args:
-        start: Where its own words begin, its number included.
-        leads: The spans of the words that it completes, outermost first; of a row those of the
-            columns' names.
+        start: Start of its text, including its number, in code points of the document.
+        leads: Spans of the lead-ins that it completes, outermost first; for a row, of the column
+            names.
         label: Its name in a citation.
-        lead: The words that it completes, on one line and without numbers; or nothing.
-        own: Its own words likewise; the cells of a row, each with the name of its column; of a list
-            its heading and the words that its points complete.
-        points: The number of a list's points; 0 for what is no list.
-        notes: The spans of the footnotes that hang on it, which may except from what it says.
+        lead: The lead-ins as one line, without numbers; "" if there are none.
+        own: Its text as one line, without its number. For a row, the cells with the names of their
+            columns; for a list, its heading and lead-in.
+        points: Number of a list's points; 0 if it is not a list.
+        notes: Spans of its footnotes, which may contain exceptions.
     """
 
     start: int
@@ -64,18 +64,18 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """The statement as it can stand alone."""
+        """The statement as a text that can be read alone."""
         return f"{self.lead} {self.own}" if self.lead else self.own
 
 
 _values = attrgetter(*(field.name for field in fields(Statement)))
-"""All that a statement holds, in order. ``astuple`` copies it deeply, which takes far longer."""
+"""The fields of a statement, in order. ``astuple`` copies deeply, which takes far longer."""
 
 
 def statements(tree: Tree, text: str) -> Iterator[Statement]:
     """Yield the statements of a document in order, in time linear in its length.
 
-    Headings and labels are none. A lead-in stands for its list, which comes before its points.
+    Headings and labels are left out. A whole list, shown by its lead-in, comes before its points.
     """
     for statement in _statements(tree, text):
         notes = tree.notes_of(statement.start, statement.end) if tree.notes else ()
@@ -103,7 +103,7 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
         else:
             lead = None
             leads.append(())
-        # nobody asks for all the definitions of a list at once
+        # no question asks for all the definitions of a list at once
         if lead is not None and any(tree.units[p].kind != "definition" for p in items[place]):
             spans = leads[-1][:-1]
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
@@ -132,22 +132,22 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
 
 
 def _heading(tree: Tree, place: int) -> str:
-    """Return the nearest heading of a unit's own or above it, as a sentence; "" if none."""
+    """Return the nearest heading of a unit or above it, with a stop or colon; "" if none."""
     headings = (tree.units[p].heading for p in (place, *tree.above(place)))
     nearest = next(filter(None, headings), "")
     return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
 
 
 def row_text(row: str, names: Sequence[str]) -> str:
-    """Return the cells of a row, each with the name of its column where it has one."""
+    """Return the cells of a row, each with the name of its column if it has one."""
     named = zip_longest(cells(row), names, fillvalue="")
     return "; ".join(f"{name}: {cell}" if name else cell for cell, name in named if cell)
 
 
 def statements_in_text(text: str) -> list[Statement]:
-    """Return the statements of a loose text, such as an answer; blank texts have none.
+    """Return the statements of a short text, such as an answer; none for a blank text.
 
-    A text that is a heading alone is one statement.
+    A text that is only a heading is one statement.
     """
     parsed = list(statements(parse(text), text))
     if not parsed and (words := unnumbered(text)):
@@ -157,7 +157,7 @@ def statements_in_text(text: str) -> list[Statement]:
 
 
 def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
-    """Return the last sentence before a unit in what it lies in; None if there is none."""
+    """Return the last sentence before a unit within its parent, or None."""
     parent = tree.units[place].parent
     siblings = tree.children(parent)
     at = siblings.index(place)
@@ -174,7 +174,7 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
 
 
 def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | None:
-    """Return the sentence of a unit's own words that holds an offset; None if there is none."""
+    """Return the sentence of a unit's own text at an offset, or None."""
     if tree.units[place].kind in _SILENT:
         return None
     spans = _own_sentences(tree, place, text, abbreviations_of(text))
@@ -185,7 +185,7 @@ def sentence_at(tree: Tree, text: str, place: int, offset: int) -> Statement | N
 
 
 def unnumbered(text: str) -> str:
-    """Return a text narrowed, on one line, without the number that it begins with."""
+    """Return a text with narrow characters, on one line, without its leading number."""
     flat = " ".join(narrowed(text).split())
     at = 0
     for _ in range(_DEEPEST):
@@ -197,7 +197,7 @@ def unnumbered(text: str) -> str:
 
 
 def _own_sentences(tree: Tree, place: int, text: str, abbreviations: Abbreviations) -> list[Span]:
-    """Return the sentences of a unit's own words; a row is one."""
+    """Return the sentences of a unit's own text; a row is one sentence."""
     unit, end = tree.units[place], tree.own_end(place)
     words = text[unit.body : end]
     if not words.strip():
@@ -205,17 +205,17 @@ def _own_sentences(tree: Tree, place: int, text: str, abbreviations: Abbreviatio
     if unit.kind == "row":
         begin = unit.body + len(words) - len(words.lstrip())
         return [(begin, unit.body + len(words.rstrip()))]
-    # the line ends within a unit are those of wrapping
+    # line ends within a unit only wrap its text
     spans = sentence_spans(words.replace("\n", " "), abbreviations)
     open_ended = bool(tree.children(place))
     return [(unit.body + a, unit.body + b) for a, b in _headed(words, spans, open_ended)]
 
 
 def _headed(words: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
-    """Yield sentences, with those that name a topic within a paragraph put before what they head.
+    """Yield sentences, with run-in headings joined to the sentence they head.
 
-    Where a text has lost the ends of its lines, "5.9 Governing Law." stands amid sentences. One at
-    the end heads what lies in the unit, if its text ``goes_on`` there.
+    If a text has lost its line ends, "5.9 Governing Law." is found among sentences. A heading at
+    the end heads the units below, if the text ``goes_on`` there.
     """
     begin = -1
     for number, (start, end) in enumerate(spans):
@@ -227,12 +227,12 @@ def _headed(words: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
 
 
 def _is_topic(words: str) -> bool:
-    """Return whether words are a few capitalised ones that state nothing: "Governing Law."."""
+    """Return whether words are a run-in heading: a few capitalised words, "Governing Law."."""
     return words.rstrip().endswith(".") and _is_titled(unnumbered(words))
 
 
 def _is_titled(phrase: str) -> bool:
-    """Return whether a few words are written as a title is and state nothing."""
+    """Return whether a few words are in title case and have no verb."""
     words = re.findall(r"[^\W\d_]+", phrase)
     if not 0 < len(words) <= _LABEL_WORDS:
         return False
@@ -244,19 +244,19 @@ def _is_titled(phrase: str) -> bool:
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     """Return whether words name a topic and state nothing: "(a) General requirements.".
 
-    They are a sentence of a unit; it may have no other words, in this sentence or below.
+    The words are a sentence of a unit; ``alone`` is true if the unit has no other text.
     """
     if kind == "row" or (alone and (kind in ITEMS or kind == "provision")):
         return False
     phrase = unnumbered(words)
     count = len(re.findall(r"[^\W\d_]+", phrase))
     if phrase.endswith("?"):
-        return False  # what follows answers it
+        return False  # the following sentence answers it
     if _asks(phrase) and count <= _LABEL_WORDS:
         return True
     complete = alone and phrase.endswith(".") and phrase.count(" ") > 1
     if complete or (kind in ITEMS and phrase[:1].islower()):
-        return False  # it goes on with the words that lead into it
+        return False  # it completes its lead-in
     if count < 2 or count > _LABEL_WORDS or re.search(r"\d", phrase):
         return count < 2
     states = _VERB.search(phrase) or _has_object(phrase) or _has_subject(phrase)
@@ -264,12 +264,12 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
 
 
 def _asks(phrase: str) -> bool:
-    """Return whether a heading asks without a mark: "What is not a boat."."""
+    """Return whether a heading is a question without a question mark: "What is not a boat."."""
     return phrase.startswith(_ASKING) and not any(sign in phrase for sign in ",;:?")
 
 
 def _is_curt(words: str) -> bool:
-    """Return whether words that are no title say something without a verb: "No dogs."."""
+    """Return whether words state something without a verb and are not a title: "No dogs."."""
     phrase = unnumbered(words)
     titled = _is_titled(phrase) or _asks(phrase)
     return (
@@ -287,19 +287,19 @@ def _has_subject(phrase: str) -> bool:
 
 
 def _has_object(phrase: str) -> bool:
-    """Return whether a verb shows by what stands behind it: "keeps the minutes"; not "of the".
+    """Return whether a verb is followed by its object: "keeps the minutes", but not "of the".
 
-    No small word leads to it.
+    A preposition or another small word before the article does not count.
     """
     words = re.findall(r"[^\W\d_]+", phrase) if not phrase.endswith(":") else []
     return any(b in _DETERMINERS and a.lower() not in _LINKS for a, b in pairwise(words))
 
 
 def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
-    """Return for each chunk its statements in order, those at its ends cut to it.
+    """Return the statements of each chunk, in order, cut to the chunk.
 
-    A list is in the chunk in which it begins. The chunks are in ascending order of their starts
-    and of their ends.
+    A list belongs to the chunk in which it begins. The chunks are in ascending order of their
+    starts and of their ends.
     """
     ordered = list(statements(document.tree, document.text))
     reach = list(accumulate((statement.end for statement in ordered), max))
@@ -317,7 +317,7 @@ def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[li
 
 
 def _cut(statement: Statement, chunk: Chunk) -> Statement:
-    """Return the part of a statement that lies in a chunk."""
+    """Return a statement cut to a chunk."""
     start, end = max(statement.start, chunk["start"]), min(statement.end, chunk["end"])
     if statement.points or (start, end) == (statement.start, statement.end):
         return statement

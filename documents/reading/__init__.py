@@ -1,5 +1,5 @@
-"""Source files read into documents, each format by a reader of its own in a worker process.
+"""Reading of source files into documents: one reader for each format, in worker processes.
 
-``folder`` lists and reads what lies below a folder, ``workers`` reads given files, ``formats``
-chooses the reader, ``metadata`` reads what is said of the documents.
+``folder`` lists and reads the files below a folder, ``workers`` reads given files, ``formats``
+chooses the reader, ``metadata`` reads the metadata of documents.
 """

@@ -23,13 +23,14 @@ class Archive:
         self._file = file
         self._infos = [info for info in file.infolist() if not info.is_dir()]
         self.members = [_printed(info.filename) for info in self._infos]
-        """The names of its members in order, as text of one line; one may come twice."""
+        """The names of the members in order, as printable text; a name may occur twice."""
 
     def read(self, number: int) -> bytes:
         """Return the content of a member, by its place in ``members``.
 
         Raises:
-            CorpusError: It leads out of the archive, is no plain file, or cannot be unpacked.
+            CorpusError: The member leads out of the archive, is not a regular file, or cannot be
+                unpacked.
         """
         info = self._infos[number]
         parts = info.filename.replace("\\", "/").split("/")
@@ -47,7 +48,7 @@ class Archive:
             raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
 
     def own(self, name: str) -> Iterator[Document | SkippedSource]:
-        """Yield nothing: an archive says nothing itself."""
+        """Yield nothing: an archive has no text of its own."""
         yield from ()
 
 
@@ -55,7 +56,7 @@ def opened(data: bytes, limits: Limits) -> Archive:
     """Open an archive that stays within the limits.
 
     Raises:
-        CorpusError: It is damaged or unpacks to too much.
+        CorpusError: The archive is damaged or unpacks to too much.
     """
     try:
         file = zipfile.ZipFile(io.BytesIO(data))

@@ -23,24 +23,24 @@ _EFFORT, _QUALITY = 2, 80
 def page_request(
     file: SourceFile, inside: str, pages: list[int], width: int, limits: Limits
 ) -> Frame:
-    """Return the request for the sizes of pages, or for the picture of one.
+    """Return the request for the sizes of all pages, or for the picture of one page.
 
     Args:
-        file: As it was hashed; one that changed since is refused.
-        inside: The name of the member, where it is an archive.
+        file: The file as it was hashed; a changed file is refused.
+        inside: Name of the member, if the file is an archive.
         pages: Their numbers, from 1.
         width: Of the picture of the first page, in pixels; 0 for the sizes.
-        limits: On what it may take.
+        limits: Memory, size and time limits.
     """
     about = {"path": str(file.path), "name": file.name, "sha256": file.sha256, "inside": inside}
     return {**about, "pages": pages, "width": width, "limits": asdict(limits)}
 
 
 def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
-    """Limit the memory of this process to some bytes, and return what answers requests.
+    """Limit the memory of this process, in bytes, and return the function that answers requests.
 
-    It gives one frame, ``sizes`` of the pages as they show, in points, or ``picture`` in base64,
-    or ``failed`` with a reason; then ``end``, as the worker that parses.
+    The function yields one frame: ``sizes`` of the pages in points, ``picture`` in base64, or
+    ``failed`` with a reason; then ``end``, as the worker that parses does.
     """
     opened = _Held()
 
@@ -66,10 +66,10 @@ class _Pdf:
         return pdf.page_size(self._pdf, number)
 
     def drawn(self, number: int, width: int) -> bytes:
-        """Return the picture of a page, narrower than wanted where it would be too large."""
+        """Return the picture of a page, narrower than asked for if it would be too large."""
         scale = width / self.size(number)[0]
         drawn, _ = pdf.draw_page(self._pdf, number, scale)
-        # lossless: of a page of text it is a tenth of PNG, and as exact
+        # lossless: a tenth of the size of PNG for a page of text, and as exact
         return _webp(drawn, number, lossless=True, method=_EFFORT)
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class _Image:
 
 
 class _Held:
-    """The document that was opened last: who reads turns its pages."""
+    """The document that was opened last, since readers turn its pages."""
 
     def __init__(self) -> None:
         self._key: tuple[str, str] | None = None

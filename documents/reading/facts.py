@@ -1,4 +1,4 @@
-"""What a file says of itself in a standard form: the identifier of a law, and its days."""
+"""Facts in a standard form in a file: a law's identifier and dates."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,25 +16,25 @@ _KNOWN = re.compile(
     r"|/(?:akn|us)/[!-~]+|/[a-z]{2}/(?:act|bill|doc|judgment)[!-~]*)",
     re.IGNORECASE,
 )
-"""ELI, the UK's, CELEX, URN:LEX and books', and those of Akoma Ntoso and USLM."""
+"""ELI, the UK's, CELEX, URN:LEX, ISBN, and the forms of Akoma Ntoso and USLM."""
 _LONGEST = 500
 
 
 def identifier_of(values: Iterable[str | None]) -> str:
-    """Return the first value that is an identifier of a known kind; "" where none is."""
+    """Return the first value that is an identifier of a known kind; "" if there is none."""
     stripped = ((value or "").strip() for value in values)
     return next((v for v in stripped if len(v) <= _LONGEST and _KNOWN.fullmatch(v)), "")
 
 
 def facts_of(root: Any) -> Metadata:
-    """Return the metadata that legal XML holds of itself: its identifier, and its days."""
+    """Return the metadata in legal XML: the identifier and the dates of the law."""
     first, last = _days(root)
     identifier = identifier_of(_identifiers(root))
     return Metadata(identifier=identifier, in_force_from=first, in_force_to=last)
 
 
 def _identifiers(root: Any) -> Iterator[str | None]:
-    """Yield what may identify the work, the likeliest first."""
+    """Yield possible identifiers of the work, the most likely first."""
     yield from (alias.get("value") for alias in _of_work(root, "FRBRalias"))
     yield from (uri.get("value") for uri in _of_work(root, "FRBRuri"))
     yield from (uri.get("value") for uri in _of_work(root, "FRBRthis"))
@@ -51,11 +51,11 @@ def _of_work(root: Any, name: str) -> Iterator[Any]:
 
 
 def _days(root: Any) -> tuple[date | None, date | None]:
-    """Return the first and the last day of a version, where the XML names them plainly."""
+    """Return the first and the last day of a version, if the XML states them plainly."""
     consolidated = next(root.iter("INFO.CONSLEG"), None)
     written = root.get("RestrictStartDate")
     first = _day(written if consolidated is None else consolidated.get("START.DATE"))
-    following = _day(root.get("RestrictEndDate"))  # of the UK: the day on which the next begins
+    following = _day(root.get("RestrictEndDate"))  # UK: the day on which the next version begins
     if first is None or following is None or following <= first:
         return first, None
     return first, following - timedelta(days=1)

@@ -18,14 +18,15 @@ _LEADS_OUT = "It is a link out of the corpus."
 
 
 def source_files(folder: Path) -> list[Path]:
-    """Return what an index of a folder depends on: source files and sidecars, in order.
+    """Return the files that an index of a folder depends on: sources and sidecars, sorted.
 
-    For a single file these are the file and the sidecar beside it.
+    For a single file these are the file and the sidecar in its folder.
 
     Raises:
-        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
+        CorpusError: The folder is missing, is not a folder, cannot be listed, or contains no
+            source.
     """
-    # unlike Path.is_file this answers for a name that no file can have
+    # unlike Path.is_file this accepts names that no file can have
     if os.path.isfile(folder):
         beside = folder.parent / SIDECAR
         return [folder, *([beside] if os.path.lexists(beside) else [])]
@@ -36,7 +37,7 @@ def source_files(folder: Path) -> list[Path]:
 def load_documents(
     folder: Path, limits: Limits | None = None
 ) -> tuple[list[Document], list[SkippedSource]]:
-    """Return every document below a folder, or of one file without its sidecar; what was skipped.
+    """Return the documents below a folder, or of one file without its sidecar, and the skipped.
 
     Superseded versions end when their successors begin.
 
@@ -63,12 +64,13 @@ def load_documents(
 
 
 def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
-    """Return the source files below a folder in a stable order, and what cannot be listed.
+    """Return the source files below a folder in a stable order, and the skipped folders.
 
     Hidden files and folders are left out; links that lead out of the folder are reported.
 
     Raises:
-        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
+        CorpusError: The folder is missing, is not a folder, cannot be listed, or contains no
+            source.
     """
     hint = f"Give a folder that holds documents ({', '.join(suffixes())})."
     try:
@@ -102,7 +104,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
 def hash_sources(
     folder: Path, paths: Iterable[Path], limits: Limits | None = None
 ) -> tuple[list[SourceFile], list[SkippedSource]]:
-    """Return each file with its hash, and those that cannot be read."""
+    """Return each file with its hash, and the files that cannot be read."""
     files: list[SourceFile] = []
     skipped: list[SkippedSource] = []
     for path in paths:
@@ -117,10 +119,10 @@ def hash_sources(
 def read_sidecars(
     folder: Path, limits: Limits | None = None
 ) -> tuple[Sidecars, list[SkippedSource]]:
-    """Return every ``metadata.csv`` below a folder, and what of them cannot be read.
+    """Return the sidecars (``metadata.csv``) below a folder, and the problems in them.
 
-    A sidecar that cannot be read at all holds back every document below its folder, and a row
-    that cannot be read holds back its document, since nobody knows who may see them.
+    An unreadable sidecar holds back every document below its folder, and an unreadable row its
+    document, because it is unknown who may see them.
     """
     sidecars = Sidecars()
     inside, leading_out, _ = _walk(folder, is_sidecar)
@@ -156,6 +158,6 @@ def _walk(
 
 
 def _name(path: Path, folder: Path) -> str:
-    """Return the path below the corpus; bytes of it that are no text become escapes."""
+    """Return the path below the corpus; bytes that are not text become escapes."""
     name = path.relative_to(folder).as_posix()
     return os.fsencode(name).decode("utf-8", "backslashreplace")

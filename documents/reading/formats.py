@@ -1,7 +1,7 @@
-"""The formats of source files: a reader for each suffix, and files that hold others.
+"""The formats of source files: a reader for each suffix, and containers of other files.
 
-Readers of the heart lie beside this module. The others are entry points of the group
-``lexloop.readers``, by suffix, each a module. Runs in the worker process.
+The readers of this package are modules of this folder. Others are entry points of the group
+``lexloop.readers``, named by suffix, each a module. Runs in the worker process.
 """
 
 import io
@@ -24,8 +24,8 @@ class Format(NamedTuple):
     """How the files of a suffix are read.
 
     Args:
-        kind: What the content of such a file is, as ``_content_kind`` names it.
-        module: The module beside this one that reads it; "" if lexloop-formats brings the reader.
+        kind: Kind of content, as ``_content_kind`` names it.
+        module: Module of this folder that reads it; "" if lexloop-formats has the reader.
     """
 
     kind: str
@@ -59,14 +59,14 @@ FORMATS = {
     ".tif": Format("a TIFF image"),
     ".tiff": Format("a TIFF image"),
 }
-"""The formats of Lexloop's own packages; others may bring more."""
+"""The formats of Lexloop's own packages; other packages may add more."""
 IMAGES = tuple(suffix for suffix, known in FORMATS.items() if known.kind.endswith(" image"))
 PAGED = (".pdf", *IMAGES)
-"""The suffixes of files whose pages can be shown."""
+"""Suffixes of files whose pages can be shown."""
 _READERS, _PACKAGE = "lexloop.readers", "formats"
 _ARCHIVE = ".zip"
 _DEEPEST = 4
-"""The most containers that a document lies in."""
+"""The most containers within each other."""
 _MAGIC = (
     (b"%PDF", "a PDF"),
     (b"\x89PNG", "a PNG image"),
@@ -109,15 +109,17 @@ _HTML = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""A comment ends at its first mark: other ends are not tried, which are many of many comments."""
+"""A comment ends at its first end mark. Trying later ones would take too long in a page with many
+comments.
+"""
 _HEAD = 2048
 
 
 class Container(Protocol):
-    """A file that holds others.
+    """A file that contains other files.
 
     Args:
-        members: The names of those, in order, as text of one line.
+        members: Names of the files in it, in order, as printable text.
     """
 
     members: Sequence[str]
@@ -127,32 +129,32 @@ class Container(Protocol):
         ...
 
     def own(self, name: str) -> Iterator[Document | SkippedSource]:
-        """Yield what the file says itself, as documents of its name."""
+        """Yield the container's own text, as documents with its name."""
         ...
 
 
 def read_bytes(
     data: bytes, name: str, limits: Limits, start: tuple[int, ...] = ()
 ) -> Iterator[Document | SkippedSource | Part | PageRead]:
-    """Yield the documents of one file, and what of it cannot be read.
+    """Yield the documents of one file, and the parts that cannot be read.
 
     Args:
-        data: The whole file.
-        name: Its name in the corpus; the suffix says the format.
-        limits: On what an archive may unpack to.
-        start: For a file that holds others, the place of the first of them to read.
+        data: The full content.
+        name: Name in the corpus; its suffix determines the format.
+        limits: Limits on unpacking an archive.
+        start: In a container, the place of the first member to read.
 
     Raises:
-        CorpusError: Nothing of the file can be read.
+        CorpusError: Nothing in the file can be read.
     """
     yield from _read(data, Part(name, ()), limits, start)
 
 
 def read_member(data: bytes, name: str, inside: str, limits: Limits) -> bytes:
-    """Return the content of what a file holds, named as its document below that of the file.
+    """Return the content of a member, by the name of its document below the container's.
 
     Raises:
-        CorpusError: There is none, or it or what it lies in cannot be opened.
+        CorpusError: The member does not exist, or cannot be opened.
     """
     container: Container = reader(_suffix(name)).opened(data, limits)
     if inside in container.members:
@@ -164,7 +166,7 @@ def read_member(data: bytes, name: str, inside: str, limits: Limits) -> bytes:
 
 
 def suffixes() -> tuple[str, ...]:
-    """Return the suffixes of all formats, those whose package is not installed among them."""
+    """Return the suffixes of all formats, including those whose package is not installed."""
     others = (name for name in brought(_READERS) if name.startswith(".") and name not in FORMATS)
     return (*FORMATS, *others)
 
@@ -177,9 +179,9 @@ def is_known(suffix: str) -> bool:
 def reader(suffix: str) -> Any:
     """Return the module that reads files of a suffix, loaded by the first file that needs it.
 
-    Its function ``read(data, name, limits)`` yields the documents of a file, and what of it cannot
-    be read, or raises a ``CorpusError``. If such a file holds others, the module has instead of
-    it a function ``opened(data, limits)`` that returns a ``Container``.
+    The module's function ``read(data, name, limits)`` yields the documents of a file and the parts
+    that cannot be read, or raises a ``CorpusError``. If the file is a container, the module has a
+    function ``opened(data, limits)`` instead that returns a ``Container``.
 
     Raises:
         CorpusError: The suffix is unknown, or its package is not installed or cannot be imported.
@@ -196,7 +198,7 @@ def reader(suffix: str) -> Any:
 
 
 def recogniser() -> Any | None:
-    """Return the module that reads pages that are pictures; None if its package is not installed.
+    """Return the module that recognises text in pictures; None if its package is not installed.
 
     Raises:
         CorpusError: It cannot be imported.
@@ -217,7 +219,7 @@ def _suffix(name: str) -> str:
 
 
 def _holds(suffix: str) -> bool:
-    """Return whether files of a suffix hold others that can be read."""
+    """Return whether files with a suffix are containers of readable files."""
     try:
         return not hasattr(reader(suffix), "read")
     except CorpusError:
@@ -231,7 +233,7 @@ def _read(
     start: tuple[int, ...],
     above: tuple[str, ...] = (),
 ) -> Iterator[Document | SkippedSource | Part | PageRead]:
-    """Read a file, or a member of one, in containers of some suffixes."""
+    """Read a file, or a member of containers with the suffixes ``above``."""
     suffix = _suffix(part.name)
     _check_kind(data, suffix)
     module = reader(suffix)
@@ -252,9 +254,9 @@ def _read(
 def _read_members(
     container: Container, part: Part, limits: Limits, start: tuple[int, ...], above: tuple[str, ...]
 ) -> Iterator[Document | SkippedSource | Part | PageRead]:
-    """Read what a container says and every member, from one on.
+    """Read a container's own text and its members, from one of them on.
 
-    Those of an archive that are of no known format are passed over.
+    Archive members of unknown formats are skipped.
     """
     if not start:
         yield Part(part.name, (*part.place, -1))
@@ -293,7 +295,7 @@ def _check_depth(suffix: str, above: tuple[str, ...]) -> None:
 
 
 def is_source(name: str) -> bool:
-    """Return whether a file is of a known format, by its name, and no sidecar."""
+    """Return whether a name has the suffix of a known format and is not a sidecar."""
     path = PurePosixPath(name)
     return is_known(path.suffix.lower()) and not is_sidecar(path.name)
 
@@ -304,7 +306,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _sidecars(archive: Archive, name: str) -> tuple[Sidecars, list[SkippedSource]]:
-    """Return the archive's own sidecars, and what of them cannot be read."""
+    """Return the sidecars of an archive, and the problems in them."""
     sidecars = Sidecars()
     troubles: list[SkippedSource] = []
     names = {normal(f"{name}/{member}") for member in archive.members}
@@ -324,14 +326,14 @@ def _check_kind(data: bytes, suffix: str) -> None:
         raise CorpusError("It is empty.", "Remove it or fill it.")
     known = FORMATS.get(suffix)
     if known is None and is_known(suffix):
-        return  # its reader knows what such a file is
+        return  # its reader checks the content itself
     expected, actual = known.kind if known else "text", _content_kind(data)
     if actual == expected or (expected == "HTML" and actual == "text"):
         return
     if expected == "a PDF" and b"%PDF-" in data[:_HEAD]:
         return  # PDF readers allow junk before the header
     if actual == _DAMAGED_ZIP and expected in _ZIPPED:
-        return  # its reader says what is wrong
+        return  # its reader reports the problem
     if expected == "an XML document" and actual in ("HTML", "text") and _is_xml(data):
         return
     if actual == "text" and b"\x00" in data[:_HEAD]:
@@ -352,7 +354,7 @@ def _is_xml(data: bytes) -> bool:
 
 
 def _content_kind(data: bytes) -> str:
-    """Return the kind that the first bytes show; text where they show none."""
+    """Return the kind of content that the first bytes show; "text" if they show none."""
     head = data[:_HEAD]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)

@@ -35,7 +35,7 @@ _NAMED_HEADING = re.compile(
     re.IGNORECASE,
 )
 _CLASS_LEVEL, _LONGEST_HEADING = 7, 250
-"""A class that is named like a heading makes a short paragraph one, below all of the tags'."""
+"""A short paragraph with a class named like a heading is a heading, below those of all tags."""
 _SIGNS = ("-", "–", "—", "•", "·")
 _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _CHARSET = re.compile(
@@ -48,11 +48,11 @@ _HEAD, _MOST_ROWS = 4096, 400
 _LONGEST_MARK, _MOST_INNER = 80, 100
 _BEGINNING = 1000
 _DEEPEST = 16
-"""Tables that lie in each other deeper than this are no longer looked at for what they set."""
+"""Tables nested deeper than this are not checked for being layout."""
 
 
 class Page(NamedTuple):
-    """What a page shows: text, offset and level of each heading, title and footnotes."""
+    """Content of a page: text, offset and level of each heading, title and footnotes."""
 
     text: str
     headings: tuple[tuple[int, int], ...]
@@ -61,10 +61,10 @@ class Page(NamedTuple):
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
-    """Read the one document of a page; scripts, styles and navigation are left out.
+    """Read the one document of a page, without scripts, styles and navigation.
 
     Raises:
-        CorpusError: It is no text of one encoding, or shows no text.
+        CorpusError: The page is not text of one encoding, or shows no text.
     """
     soup = _parsed(page_source(data))
     text, headings, title, notes = _shown(soup)
@@ -77,7 +77,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
 
 
 def _headed(text: str, headings: tuple[tuple[int, int], ...]) -> str:
-    """Return the headings of one level with which a page begins; "" where it begins with none."""
+    """Return the headings of one level with which a page begins, joined; "" if there are none."""
     lines: list[str] = []
     end = headings[0][0] if headings and headings[0][0] < _BEGINNING else -1
     for offset, level in headings:
@@ -92,7 +92,7 @@ def page_source(data: bytes) -> str:
     """Return the source of a page, by the encoding that it names.
 
     Raises:
-        CorpusError: It is no text of one encoding.
+        CorpusError: The page is not text of one encoding.
     """
     declared = _CHARSET.search(data[:_HEAD])
     source = decode(data, declared.group(1).decode() if declared else None)
@@ -102,7 +102,7 @@ def page_source(data: bytes) -> str:
 
 
 def read_page(source: str) -> Page:
-    """Return what a page shows."""
+    """Return the text of a page, its headings, title and footnotes."""
     return _shown(_parsed(source))
 
 
@@ -124,7 +124,7 @@ def _shown(soup: Any) -> Page:
 
 
 def _identifiers(soup: Any) -> Iterator[str]:
-    """Yield what may identify the law that a page shows, the likeliest first."""
+    """Yield possible identifiers of the law on a page, the most likely first."""
     for tag in soup.find_all(("meta", "link"), limit=_MOST_ROWS):
         named = str(tag.get("property") or tag.get("name") or "").lower()
         if named in _IDENTIFYING or "canonical" in (tag.get("rel") or ()):
@@ -136,8 +136,8 @@ def _read(soup: Any, lines: LineWriter, notes: dict[int, tuple[str, str]]) -> No
 
     Args:
         soup: The page without its footnotes.
-        lines: Where it is written.
-        notes: The mark and the text of each footnote by the tag that it hangs on.
+        lines: Receives the text.
+        notes: Mark and text of each footnote, by the tag that has its mark.
     """
     from bs4.element import NavigableString, PreformattedString
 
@@ -207,9 +207,9 @@ def _is_named_heading(node: Any) -> bool:
 
 
 def _inside(node: Any) -> Iterator[Any]:
-    """Yield what lies in a tag in its order, a hundred nodes at most.
+    """Yield the nodes inside a tag in document order, at most a hundred.
 
-    Tags lie in each other to any depth, and each is asked for its own: none is read to its end.
+    Tags may be nested to any depth and each is searched, so no search may read a tag to its end.
     """
     stack = [node]
     for _ in range(_MOST_INNER):
@@ -233,9 +233,9 @@ def _beginning(node: Any, chars: int) -> str:
 
 
 def _item_mark(item: Any, counts: dict[int, int]) -> str:
-    """Return the number that a browser shows in front of an item; "" if its text has one.
+    """Return the number that a browser shows before a list item; "" if its text has one.
 
-    ``counts`` holds the items of each list so far, to which this one is added.
+    ``counts`` holds the number of items in each list so far and is updated.
     """
     listed = item.parent
     if listed is None or listed.name not in ("ol", "ul", "menu"):
@@ -259,12 +259,12 @@ def _is_numbered(text: str) -> bool:
 
 
 def _is_mark(text: str) -> bool:
-    """Return whether a text is the number or the sign of a list item, and nothing else."""
+    """Return whether a text is nothing but the number or bullet of a list item."""
     return text in _SIGNS or any(marker.end > len(text) for marker in list_markers(f"{text} "))
 
 
 def _filled_cells(row: Any) -> list[tuple[Any, str]]:
-    """Return the cells of a row that hold text, with its beginning."""
+    """Return the cells of a row that contain text, with the beginning of their text."""
     cells = row.find_all(_CELLS, recursive=False)
     texts = [(cell, _beginning(cell, _LONGEST_MARK)) for cell in cells]
     return [(cell, text) for cell, text in texts if text]
@@ -273,8 +273,9 @@ def _filled_cells(row: Any) -> list[tuple[Any, str]]:
 def _is_layout(table: Any) -> bool:
     """Return whether a table only puts things in their place on the page.
 
-    It sets numbers beside paragraphs, as the Official Journal's; or it has one column, or holds
-    tables or headings, and names no columns. Browsers tell it so for screen readers.
+    A layout table sets numbers beside paragraphs, as the Official Journal does; or it has one
+    column, or contains tables or headings, and names no columns. Browsers use the same rules for
+    screen readers.
     """
     if table.get("role") in ("presentation", "none"):
         return True
@@ -292,7 +293,7 @@ def _is_layout(table: Any) -> bool:
 
 
 def _marked_row(row: Any, lines: LineWriter) -> list[Any]:
-    """Return a layout row's cells without the one with the number, which goes in front."""
+    """Return a layout row's cells without the number, which is written before the text."""
     filled = _filled_cells(row)
     if not filled or not _is_mark(filled[0][1]):
         return list(row.contents)

@@ -15,10 +15,10 @@ _WORD = re.compile(r"[^\W\d_]++(?:[-\u2010][^\W\d_]++)*+")
 
 
 class Cuts:
-    """What is taken out of a text.
+    """The spans cut out of a text.
 
     Args:
-        spans: Where each piece begins and ends, in order.
+        spans: Start and end of each span, in order.
     """
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
@@ -27,13 +27,13 @@ class Cuts:
         self._gone = [0, *accumulate(end - start for start, end in spans)]
 
     def without(self, text: str) -> str:
-        """Return the text without them."""
+        """Return the text without the spans."""
         begins = [0, *(end for _, end in self.spans)]
         ends = [*self._starts, len(text)]
         return "".join(text[a:b] for a, b in zip(begins, ends, strict=True))
 
     def moved(self, offset: int) -> int:
-        """Return where a place of the text is then."""
+        """Return the offset that a place of the text has after the cuts."""
         before = bisect_left(self._starts, offset)
         over = max(0, self.spans[before - 1][1] - offset) if before else 0
         return offset - self._gone[before] + over
@@ -51,9 +51,10 @@ class Cuts:
 
 
 def breaks(text: str) -> list[tuple[int, int]]:
-    """Return the hyphens with the line ends behind them that only break a word, in order.
+    """Return the hyphens, with their line ends, that only break a word, in order.
 
-    The text knows the whole word, or neither part of it as a word of its own: "Janu-" and "ary".
+    A hyphen only breaks a word if the text has the joined word elsewhere, or neither half as a
+    word: "Janu-" and "ary".
     """
     matches = [match for match in _BROKEN.finditer(text) if match["right"][0].islower()]
     if not matches:

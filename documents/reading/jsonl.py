@@ -1,4 +1,4 @@
-""".jsonl: one document a line, with its metadata beside its text."""
+""".jsonl: one document per line, with its metadata beside its text."""
 
 import codecs
 import io
@@ -23,7 +23,7 @@ _LONGEST_NAME = 500
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource]:
-    """Read a document from each line; what cannot be read is reported with its line and field."""
+    """Read a document from each line; problems are reported with their line and field."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = decode(data).encode()
     copies: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Markdown as its reader sees it: without its marks, and its lines where the file has them."""
+"""Markdown as a reader sees it: without its marks, but with the lines of the file."""
 
 import re
 from collections import defaultdict
@@ -10,25 +10,25 @@ from lexloop.documents.reading.text import printable
 from lexloop.documents.structure.tree import Hung
 
 _BULLETS = "•◦▪"
-"""As browsers show them, by the depth of their list."""
+"""Bullets as browsers show them, by depth of the list."""
 _MARK = re.compile(r"[-*+]|\d{1,9}(?=[.)])")
 _SIGNS = re.compile(r"[>#]+ ?")
 _FOOTNOTE = re.compile(r"\[\^(?P<name>[^\]\s]{1,60})\](?P<text>: ?)?")
 _HANGS, _SAYS, _ENDS = "\ue110", "\ue111", "\ue112"
-"""What stands for a footnote's mark, in front of the note or where it hangs, until it is placed."""
+"""Placeholders for a footnote's mark: in the text, before the note, and the end of both."""
 _PLACED = re.compile(rf"(?P<sign>[{_HANGS}{_SAYS}])(?P<name>[^{_ENDS}]{{1,60}}){_ENDS}")
 _EMPTY_ITEMS = ("-", "*", "+", ">")
 _TAG = re.compile(r"</?([a-zA-Z]+)")
 _SILENT = ("script", "style")
 _CODE = "    "
-"""In front of a line of code, where no sign means a heading."""
+"""Put before a line of code, so that no sign in it makes a heading."""
 _MOST_DEEP = 100
 _LONGEST_HEADING = 250
 Pairs = tuple[tuple[int, int], ...]
 
 
 class _Shown(NamedTuple):
-    """A line as it is shown; its level is that of the heading that it is, 0 for none."""
+    """A line as it is shown; ``level`` is that of the heading, or 0."""
 
     text: str
     level: int = 0
@@ -42,16 +42,16 @@ _DOTTED_NAME = re.compile(
 )
 _DOTTED_LINE = re.compile(r"^[ \t]*\d{1,3}\.\d", re.MULTILINE)
 _FEWEST_NAMED = 3
-"""The fewest names such as "Section 2.1" that tell how a document counts."""
+"""The fewest names such as "Section 2.1" that show how a document counts."""
 
 
 class Rendered(NamedTuple):
-    """A text as it is shown.
+    """A Markdown text as it is shown.
 
     Args:
         headings: The offset and the level of each.
-        lines: The offset of each line, and that of its line of the file.
-        notes: Of each footnote where its mark was, and where its text begins and ends.
+        lines: Offset of each line, and offset of its line in the file.
+        notes: For each footnote, the offset of its mark and the span of its text.
     """
 
     text: str
@@ -61,13 +61,13 @@ class Rendered(NamedTuple):
 
 
 def rendered(text: str, known: Sequence[tuple[int, int]] = ()) -> Rendered:
-    """Return a Markdown text as it is shown.
+    """Return a Markdown text as a reader sees it.
 
-    A line of the file stays a line, with its indent and its number, by which the lists of a law
-    tell their order. What is HTML is read as a page is.
+    A line of the file stays a line with its indent and number, because these show the structure of
+    the lists in a law. HTML is read as a page is.
 
     Args:
-        text: The whole text.
+        text: The full text.
         known: Headings that are known beforehand.
     """
     source = text.split("\n")
@@ -90,7 +90,7 @@ def _parser() -> Any:
 
 
 def _pass_footnote(state: Any, silent: bool) -> bool:
-    """Note the mark of a footnote, which is shown as a small number beside the text."""
+    """Replace the mark of a footnote, which is shown as a small number, by a placeholder."""
     match = _FOOTNOTE.match(state.src, state.pos)
     if match is not None:
         state.pos = match.end()
@@ -102,21 +102,21 @@ def _pass_footnote(state: Any, silent: bool) -> bool:
 
 
 def _is_levelled(text: str) -> bool:
-    """Return whether a text calls the items of its inner lists "Section 2.1", and numbers none so.
+    """Return whether a text calls nested items "Section 2.1" but does not number them so.
 
-    Markdown has no such numbers; what makes a page of it does.
+    Markdown has no such numbers; the program that makes a page of it adds them.
     """
     named = frozenset(_DOTTED_NAME.findall(text))
     return len(named) >= _FEWEST_NAMED and _DOTTED_LINE.search(text) is None
 
 
 class _Page:
-    """The lines of a file, each put as it is shown."""
+    """The lines of a file, each replaced by the text that is shown."""
 
     def __init__(self, source: Sequence[str], levels: dict[int, int]) -> None:
         self._source, self._levels = source, levels
         self._shown: dict[int, list[_Shown]] = {}
-        self._lists: list[int] = []  # the last number of each open list; -1 where it has bullets
+        self._lists: list[int] = []  # the last number of each open list; -1 if it has bullets
         self._marks: dict[int, list[str]] = defaultdict(list)
         self._cells: list[str] | None = None
         self._row = 0
@@ -124,7 +124,7 @@ class _Page:
         self._levelled = _is_levelled("\n".join(source))
 
     def add(self, token: Any) -> None:
-        """Put what a token of the parser says."""
+        """Write the text of one token of the parser."""
         kind = token.type
         if kind == "list_item_open":
             self._marks[token.map[0]].append(self._item_mark(token))
@@ -156,7 +156,7 @@ class _Page:
             self._code(token)
 
     def keep_rest(self, unseen: Iterable[Sequence[int]]) -> None:
-        """Keep the lines that no token said, but for those that are not to be seen."""
+        """Keep the lines that no token wrote, except those that are not shown."""
         for lines in unseen:
             self._blank(lines)
         for number, line in enumerate(self._source):
@@ -164,7 +164,7 @@ class _Page:
             self._shown.setdefault(number, [_Shown(kept, self._levels.get(number, 0))])
 
     def finished(self) -> Rendered:
-        """Return the whole text, its headings, and where its lines are from."""
+        """Return the full text, its headings, and the lines that it comes from."""
         length, at, headings, lines = 0, 0, list[tuple[int, int]](), list[str]()
         origins: list[tuple[int, int]] = []
         notes = _Notes()
@@ -180,7 +180,7 @@ class _Page:
         return Rendered("\n".join(lines), tuple(headings), tuple(origins), notes.hung())
 
     def _item_mark(self, item: Any) -> str:
-        """Return what stands in front of an item; numbers go on where the file repeats one."""
+        """Return the mark before an item; if the file repeats a number, the count continues."""
         if not item.info:
             depth = sum(number < 0 for number in self._lists)
             return _BULLETS[min(depth, len(_BULLETS)) - 1]
@@ -201,11 +201,11 @@ class _Page:
     def _put(
         self, place: Sequence[int], written: Sequence[str], shown: Sequence[str], level: int = 0
     ) -> None:
-        """Put shown lines where the file has what was written, each behind its own beginning."""
+        """Write shown lines in place of the written ones, each after its own indent."""
         begin, end = place
         self._blank(place)
         as_written = len(shown) == len(written)
-        if not as_written:  # which line is which cannot be told: all begin where the first does
+        if not as_written:  # which line is which is unknown, so all begin where the first does
             self._shown.update((line, []) for line in range(begin, min(begin + len(shown), end)))
         by_line: dict[int, list[_Shown]] = defaultdict(list)
         for number, text in enumerate(shown):
@@ -215,7 +215,7 @@ class _Page:
         self._shown.update(by_line)
 
     def _front(self, number: int, written: str) -> str:
-        """Return what is shown in front of the text of a line: its indent, its number."""
+        """Return the indent and the number shown before a line."""
         line, marks = self._source[number], iter(self._marks.pop(number, ()))
         bare = next(
             (end for end in (line.rstrip(), line.rstrip(" #")) if end.endswith(written)), ""
@@ -236,7 +236,7 @@ class _Page:
         self._shown[token.map[0]] = lines or _NOTHING
 
     def _code(self, token: Any) -> None:
-        """Put indented text, which in a law is a list more often than code, and code as it is."""
+        """Write code as it is; indented text in a law is more often a list than code."""
         written = token.content.removesuffix("\n").split("\n")
         if token.type == "code_block":
             place = (token.map[0], token.map[0] + len(written))
@@ -257,10 +257,10 @@ class _Notes:
     def __init__(self) -> None:
         self._marks: list[tuple[str, int]] = []
         self._texts: dict[str, tuple[int, int]] = {}
-        self._open = ""  # the note that the next line goes on with
+        self._open = ""  # the note that the next line continues
 
     def placed(self, line: str, at: int) -> str:
-        """Return a line that begins at an offset without the marks in it, which are noted."""
+        """Return a line without its marks, which are recorded; ``at`` is its offset."""
         shown, done = "", 0
         self._open = self._open if line.strip() else ""
         for match in _PLACED.finditer(line):
@@ -276,14 +276,14 @@ class _Notes:
         return shown
 
     def hung(self) -> tuple[Hung, ...]:
-        """Return where each mark was, and where the text of its note begins and ends."""
+        """Return the offset of each mark, and the span of its note's text."""
         return tuple((at, *self._texts[name]) for name, at in self._marks if name in self._texts)
 
 
 def _text_of(tokens: Iterable[Any]) -> str:
     """Return the text of a paragraph's tokens as it is shown."""
     parts = []
-    silent = ""  # the tag whose contents nobody is shown
+    silent = ""  # the tag whose contents are hidden
     for token in tokens:
         tag = _TAG.match(token.content) if token.type == "html_inline" else None
         if silent:
@@ -295,7 +295,7 @@ def _text_of(tokens: Iterable[Any]) -> str:
         elif token.type == "html_inline":
             parts.append("\n" if tag and tag[0].lower() == "<br" else "")
         elif token.type == "image":
-            parts.append(_text_of(token.children or ()))  # no text is None
+            parts.append(_text_of(token.children or ()))  # a token without text has None
         else:
             parts.append(token.content)
     text = printable("".join(parts)).replace("\xa0", " ")

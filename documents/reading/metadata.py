@@ -1,6 +1,6 @@
-"""The metadata of documents: fields as users write them, and ``metadata.csv``, a row a document.
+"""The metadata of documents: fields as users write them, and ``metadata.csv``.
 
-A doubt about who may see a document is an error.
+Any doubt about who may see a document is an error.
 """
 
 import csv
@@ -33,11 +33,10 @@ def _field_name(name: str) -> str:
 
 
 def read_fields(values: Mapping[str, Any]) -> Metadata:
-    """Return the metadata in ``values``; fields that are none of it are ignored.
+    """Return the metadata in ``values``; unknown fields are ignored.
 
     Raises:
-        CorpusError: A field cannot be read, or access tags are given in a way that leaves open
-            who may see the document.
+        CorpusError: A field cannot be read, or the access tags are ambiguous.
     """
     record: dict[str, Any] = {}
     for name, value in values.items():
@@ -61,10 +60,10 @@ def read_fields(values: Mapping[str, Any]) -> Metadata:
 
 
 def host_of(url: str) -> str:
-    """Return the host name of a web address; "" where it has none.
+    """Return the host name of a web address; "" if there is none.
 
     Raises:
-        CorpusError: It is no web address.
+        CorpusError: The address is not a web address.
     """
     try:
         return urlsplit(url if "//" in url else f"//{url}").hostname or ""
@@ -82,18 +81,18 @@ class Sidecars:
     """The rows of every sidecar, and the documents whose row cannot be read.
 
     Args:
-        rows: From a document's name, or that of the file it lies in, to a flat record.
-        barred: From such a name, or a folder's, to why nobody knows who may see it.
+        rows: Fields by the name of a document or of the file that contains it.
+        barred: By such a name, or a folder's, the reason why the document is held back.
     """
 
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     barred: dict[str, str] = field(default_factory=dict)
 
     def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[SkippedSource]:
-        """Add one CSV file, and return what of it cannot be read.
+        """Add one CSV file, and return the problems in it.
 
-        Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
-        them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
+        The rows name files relative to the sidecar's folder; ``exists`` tells whether the corpus
+        has a file. Rows of a sidecar deeper in the tree win over earlier ones, field by field.
         """
         folder = name[: -len(SIDECAR)]
         troubles: list[SkippedSource] = []
@@ -111,7 +110,7 @@ class Sidecars:
         return troubles[:_MOST_REPORTED] + more
 
     def bar(self, name: str, why: str) -> SkippedSource:
-        """Bar every document below an unreadable sidecar, since one may be secret."""
+        """Bar every document below an unreadable sidecar, because one may be secret."""
         folder = name[: -len(SIDECAR)].rstrip("/")
         self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
         return SkippedSource(name, why)
@@ -161,7 +160,7 @@ class Sidecars:
         return replace(document, title=metadata.title or document.title, metadata=metadata)
 
     def bars(self, name: str) -> str | None:
-        """Return why a file or document must not be shown; None where it may."""
+        """Return why a file or document must not be shown; None if it may."""
         names = ("", *lying_in(normal(name)))
         return next((self.barred[name] for name in names if name in self.barred), None)
 
@@ -185,7 +184,7 @@ def is_sidecar(name: str) -> bool:
 
 
 def finished(document: Document) -> Document:
-    """Return a document with its host taken from its address, where none is given."""
+    """Return a document with its host taken from its address, if no host is given."""
     metadata = document.metadata
     host = metadata.host or host_of(metadata.url)
     return replace(document, metadata=replace(metadata, host=host))
@@ -195,7 +194,7 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
     """Yield each row that is not blank: the line it ends on, the columns, and the cells.
 
     Raises:
-        CorpusError: It is no CSV, or its columns do not say what they are.
+        CorpusError: The file is not CSV, or its columns have no names.
     """
     text = decode(data)
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
@@ -231,5 +230,5 @@ def _file(value: str) -> str:
 
 
 def normal(name: str) -> str:
-    """Return a name with its characters composed, in which file systems and tables differ."""
+    """Return a name in Unicode NFC, since file systems and tables differ in this."""
     return unicodedata.normalize("NFC", name)

@@ -1,6 +1,6 @@
-"""The numbers of lists and headings, counted level by level as word processors show them.
+"""The numbers of lists and headings, counted level by level as word processors do.
 
-Files of word processors hold the rules of the numbers and not the numbers.
+Files of word processors contain the rules for the numbers, not the numbers.
 """
 
 import re
@@ -15,14 +15,14 @@ _LONGEST = 100
 
 
 class Level(NamedTuple):
-    """How the numbers of one level are shown.
+    """The form of the numbers of one level.
 
     Args:
-        kind: Of its numerals, as ``numeral`` names it; ``BULLET``; or "" for no number.
-        shown: The text around the numbers, and in between the levels, from 1, whose numbers they
-            are, as ``pieces`` gives them.
+        kind: Kind of numeral, as ``numeral`` names it; ``BULLET``; or "" if there is no number.
+        shown: The text around the numbers and, between its parts, the levels, from 1, whose numbers
+            are shown; see ``pieces``.
         plain: Whether the numbers of all levels are shown in digits.
-        restart: It begins anew behind levels above this one alone.
+        restart: Whether it restarts only after levels above this one.
     """
 
     kind: str
@@ -33,32 +33,32 @@ class Level(NamedTuple):
 
 
 def pieces(shown: str, place: re.Pattern[str]) -> tuple[str, ...]:
-    """Split the text of a level at the places of numbers; the pattern has one group, the level."""
+    """Split the text of a level at its numbers; the pattern's one group is the level."""
     return tuple(place.split(shown[:_LONGEST]))
 
 
 class Counter:
-    """The numbers of one list, counted paragraph by paragraph."""
+    """A counter of one list, paragraph by paragraph."""
 
     def __init__(self) -> None:
         self._counts: list[int | None] = [None] * LEVELS
 
     def below(self, depth: int) -> "Counter":
-        """Return a counter that goes on from this one's numbers above a depth, from 0."""
+        """Return a counter that continues the numbers above a depth, from 0."""
         other = Counter()
         other._counts[:depth] = self._counts[:depth]
         return other
 
     def restart(self, depth: int, start: int | None = None) -> None:
-        """Set the number that comes next on a level; the one it starts with for None."""
+        """Set the next number of a level; None for the one it starts with."""
         self._counts[depth] = None if start is None else start - 1
 
     def number(self, levels: Mapping[int, Level], depth: int) -> str:
-        """Count a paragraph on a level, and return its number as it is shown, or "".
+        """Count a paragraph on a level, and return its number as shown, or "".
 
         Args:
-            levels: Those of the list, by their depths.
-            depth: That of the paragraph, from 0.
+            levels: Levels of the list, by depth.
+            depth: Depth of the paragraph, from 0.
         """
         level = levels.get(depth)
         if level is None:
@@ -68,7 +68,7 @@ class Counter:
         for deeper in range(depth + 1, LEVELS):
             if deeper not in levels or depth < min(levels[deeper].restart, deeper):
                 self._counts[deeper] = None
-        if level.kind == BULLET:  # whichever sign it is; a blank one sets paragraphs in
+        if level.kind == BULLET:  # any bullet; a blank one only indents paragraphs
             return BULLET if level.shown[0].strip() else ""
         shown, last = level.shown[0], len(level.shown) - 1
         for at in range(1, last, 2):
@@ -79,6 +79,6 @@ class Counter:
                 value = other.start if count is None else count
                 shown += numeral(value, "1" if level.plain else other.kind)
             elif at + 1 < last and (other is None or not other.kind):
-                continue  # what joins a number that is not shown to the next is not shown either
+                continue  # the text that joins a hidden number to the next is hidden too
             shown += level.shown[at + 1]
         return shown.strip()

@@ -1,4 +1,4 @@
-"""Where the words of a text stand in the file of text that it was read from."""
+"""The places of a text's words in the text file that it was read from."""
 
 import re
 from bisect import bisect_right
@@ -11,25 +11,25 @@ from lexloop.documents.reading.text import as_seen
 from lexloop.documents.text.tokens import WORD_OR_SIGN
 
 _UNSEEN = re.compile(r"</?[a-zA-Z][\w-]*+(?:\s[^<>]*+)?/?>|\]\([^()\s]*+\)")
-"""A tag, or where a link goes, which may have the words that are shown beside it."""
+"""A tag, or the target of a link, which may contain the words of its text again."""
 _CHANGING = re.compile("\r\n?|[\x00-\x7f]?[^\x00-\x7f]+")
-"""What may be read as other characters than it is written in."""
+"""Characters that may be read as other characters than they are written in."""
 _LINE_END = re.compile("\r\n?|\n")
 _FARTHEST = 1 << 12
 """The most characters that are passed over for a word: a search has to end."""
 
 
 def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Iterator[FileRun]:
-    """Yield where the words of a text stand in what the text was made of, line by line.
+    """Yield where the words of a text are in its source, line by line.
 
-    A word is where it first stands behind the word before it; those with no other between them are
-    one run where they are as far apart in both. A word that its lines of the source do not have, as
-    that of a character reference, has no place.
+    A word is matched to its first occurrence after the word before it. Neighbouring words become
+    one run if they are equally far apart in both texts. A word that is not in its source lines,
+    such as one with a character reference, has no place.
 
     Args:
         shown: The text.
-        source: What it was made of.
-        lines: Where each line of the text begins, and the line of the source that it is from.
+        source: Text that it was made from.
+        lines: Offset of each line of the text, and of the source line that it comes from.
     """
     source = _UNSEEN.sub(lambda unseen: " " * len(unseen[0]), source)
     ends = [start - 1 for start, _ in lines[1:]] + [len(shown)]
@@ -61,11 +61,11 @@ def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Ite
 
 
 def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileRun]:
-    """Return runs with their places in a file as it is written.
+    """Return runs with their places in the file as written.
 
     Args:
-        runs: With their places in a part of ``as_seen(written)``.
-        written: The whole file, decoded.
+        runs: Runs with places in a part of ``as_seen(written)``.
+        written: The decoded file.
         offset: Where the part begins.
     """
     places = None if as_seen(written) == written else _places(written)
@@ -81,7 +81,7 @@ def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileR
 
 
 def _add(runs: list[FileRun], run: FileRun) -> None:
-    """Add a run, as one with the run before it where the two are one in both texts."""
+    """Add a run, joined to the one before if they are adjacent in both texts."""
     behind = run.start - runs[-1].start if runs else 0
     if runs and behind == runs[-1].length == run.at - runs[-1].at:
         start, at, *_ = runs.pop()
@@ -90,7 +90,7 @@ def _add(runs: list[FileRun], run: FileRun) -> None:
 
 
 def _places(written: str) -> list[int]:
-    """Return where each character of ``as_seen(written)`` stands in what is written."""
+    """Return the offset in ``written`` of each character of ``as_seen(written)``."""
     places: list[int] = []
     done = 0
     for match in _CHANGING.finditer(written):
@@ -102,7 +102,7 @@ def _places(written: str) -> list[int]:
 
 
 def _places_in(written: str) -> list[int]:
-    """Return the same of a few characters, each by itself: marks are one with their letter."""
+    """Return the offset of each character in a few; combining marks share their letter's."""
     begins = ((at, not combining(char) and as_seen(char)) for at, char in enumerate(written))
     starts = [at for at, begin in begins if begin or at == 0]
     places = [

@@ -1,4 +1,4 @@
-"""Footnotes of a web page: the marks in its text, and the notes that hang on them."""
+"""Footnotes of a web page: the marks in its text and the notes they belong to."""
 
 import re
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ _ROLE = re.compile(r"\b(?:doc-)?(?:foot|end|rear)note\b")
 _REFERS = re.compile(r"\b(?:doc-)?noteref\b")
 _MOST_INSIDE, _MOST_ABOVE, _MOST_BEFORE = 20, 12, 60
 _LONGEST = 3000
-"""The most nodes in a mark, tags above one and nodes before one, and characters of a note."""
+"""The most nodes in a mark, tags above one and nodes before one, and characters in a note."""
 _BACK = re.compile(r"\s*[↩↑^⏎\ufe0e\s]+\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A short sign in the text, which may be that of a footnote."""
+    """A short sign in the text that may be the mark of a footnote."""
 
     tag: Any
     key: str
@@ -31,11 +31,11 @@ class _Mark:
 def take_notes(soup: Any) -> dict[int, tuple[str, str]]:
     """Take the footnotes out of a page.
 
-    A link hangs on the note that links back to it, or that begins with its mark. A raised mark
-    without a link hangs on the next paragraph that begins with it.
+    A link belongs to the note that links back to it, or that begins with its mark. A raised mark
+    without a link belongs to the next paragraph that begins with it.
 
     Returns:
-        The mark and the text of each note, by the identity of the tag that it hangs on. A further
+        The mark and the text of each note, by the identity of the tag of its mark. A further
         mark of the same note has neither.
     """
     marks = [*_marks(soup)]
@@ -69,7 +69,7 @@ def take_notes(soup: Any) -> dict[int, tuple[str, str]]:
 
 
 def _marks(soup: Any) -> Iterator[_Mark]:
-    """Yield the outermost links and raised tags that hold nothing but a mark, in their order."""
+    """Yield the outermost links and raised tags that contain only a mark, in order."""
     inner_ids: set[int] = set()
     for tag in soup.find_all(("sup", "a")):
         if id(tag) in inner_ids or not (
@@ -102,7 +102,7 @@ def _block_of(tag: Any) -> Any:
 
 
 def _opens(tag: Any, block: Any) -> bool:
-    """Return whether nothing stands before a tag in its block."""
+    """Return whether a tag is the first text of its block."""
     for node in islice(tag.previous_elements, _MOST_BEFORE):
         if node is block:
             return True
@@ -116,7 +116,7 @@ def _link_of(mark: _Mark) -> Any:
 
 
 def _linked(mark: _Mark, places: dict[str, Any]) -> Any:
-    """Return the paragraph that a mark links to; None if there is none."""
+    """Return the paragraph that a mark links to, or None."""
     link = _link_of(mark)
     target = places.get(str(link.get("href", ""))[1:]) if link is not None else None
     if target is None:
@@ -124,7 +124,7 @@ def _linked(mark: _Mark, places: dict[str, Any]) -> Any:
     shown = mark.tag.get_text().strip()
     said_so = _REFERS.search(_roles(link))
     if not (mark.raised or said_so or shown[0] in "([" or _bracketed(mark.tag)):
-        return None  # such as a number of a table of contents
+        return None  # for example a number in a table of contents
     note = target if target.name in _BLOCKS else _block_of(target)
     if note is None or mark.block is note or note.find(_HEADINGS) is not None:
         return None
@@ -132,7 +132,7 @@ def _linked(mark: _Mark, places: dict[str, Any]) -> Any:
 
 
 def _is_note(note: Any, mark: _Mark) -> bool:
-    """Return whether a paragraph says that it is a note, or links back to a mark."""
+    """Return whether a paragraph is marked as a note, or links back to a mark."""
     if _ROLE.search(_roles(note)):
         return True
     around = [mark.tag.parent, mark.tag, *mark.tag.find_all(True)]
@@ -142,7 +142,7 @@ def _is_note(note: Any, mark: _Mark) -> bool:
 
 
 def _bracketed(tag: Any) -> bool:
-    """Return whether brackets stand around a tag."""
+    """Return whether a tag is within brackets."""
     before, behind = str(tag.previous_sibling or ""), str(tag.next_sibling or "")
     return before.rstrip().endswith(("(", "[")) and behind.lstrip().startswith((")", "]"))
 

@@ -1,4 +1,4 @@
-"""Tables of a web page whose cells lie over several rows or columns, with a cell in each place."""
+"""Tables of a web page, made rectangular: cells over several rows or columns are repeated."""
 
 from itertools import islice, takewhile
 from typing import Any
@@ -14,8 +14,8 @@ _LONGEST = 300
 def square_tables(soup: Any) -> None:
     """Give each row of the tables that name their columns a cell for each column.
 
-    A cell over several rows is repeated on each, and a name over several columns in each. The names
-    of a column that stand above each other become one. A name over all columns becomes the caption.
+    A cell over several rows is repeated in each, and a column name over several columns in each.
+    Stacked names of a column are joined. A name over all columns becomes the caption.
     """
     spanned = soup.find_all(_CELLS, rowspan=True) + soup.find_all(_CELLS, colspan=True)
     above = (islice(cell.parents, _MOST_ABOVE) for cell in spanned)
@@ -33,7 +33,7 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _square(rows: list[Any]) -> None:
-    open_cells: dict[int, tuple[int, Any]] = {}  # by column, the rows that are left to one
+    open_cells: dict[int, tuple[int, Any]] = {}  # by column: the rows that a cell still covers
     added = 0
     for row in rows:
         cells = row.find_all(_CELLS, recursive=False)
@@ -68,7 +68,7 @@ def _copy(cell: Any, empty: bool = False) -> Any:
 
 
 def _names(row: Any) -> list[str]:
-    """Return the names of columns that a row holds; none if it holds other cells."""
+    """Return the column names in a row; empty if it has other cells."""
     cells = row.find_all(_CELLS, recursive=False)
     named = all(cell.name == "th" for cell in cells)
     return [" ".join(cell.get_text().split()) for cell in cells] if named else []

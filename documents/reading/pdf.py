@@ -60,7 +60,7 @@ _PAUSED = (",", "—", "–", *(f"{sign} {word}" for sign in ",;" for word in _J
 _NOTE_SIGNS = ("*", "†", "‡", "§", "[", "(")
 _SAME_SIZE = 0.92
 _NARROWEST = 14.0
-"""A column narrower than so many sizes of its font tells nothing about why its lines end."""
+"""In a narrower column, in multiples of the font size, line ends tell nothing."""
 _BLANK = 0.25
 _SLACK = 0.6
 _FLUSH, _LONG = 0.6, 0.6
@@ -71,19 +71,19 @@ _USUAL_STEP = 1.2
 _MOST_LEVELS = 6
 _MOST_PIXELS = 16_000_000
 _LONGEST_EDGE = 16_383
-"""WebP has no longer ones."""
+"""The longest edge that WebP allows."""
 
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph, heading or row, which becomes one line of the document's text.
+    """A paragraph, heading or table row, which becomes one line of the document's text.
 
     Args:
-        cells: The lines of each cell of a row; all its lines as one where it is no row.
-        font: The size and weight of a heading; None for other text.
-        row: Whether it is a row of a table.
+        cells: Lines of each cell of a row; otherwise all lines as one cell.
+        font: Size and weight of a heading; None for other text.
+        row: Whether it is a table row.
         level: Of a heading, from 1; 0 for other text.
-        mark: That of the footnote that it is; "" for other text.
+        mark: Mark of a footnote; "" for other text.
     """
 
     cells: list[list[Segment]]
@@ -94,10 +94,10 @@ class _Paragraph:
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource | PageRead]:
-    """Yield the document, and the pages that show something but hold no text.
+    """Yield the document, and the pages that show something but contain no text.
 
     Raises:
-        CorpusError: It is encrypted, damaged or cut short, or no page holds text.
+        CorpusError: The file is encrypted, damaged or truncated, or no page contains text.
     """
     with closing(open_pdf(data)) as pdf:
         read_pages = [_sheet(pdf, number) for number in range(len(pdf))]
@@ -111,16 +111,16 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
 def written(
     sheets: Sequence[Sheet], name: str, title: str, advice: str
 ) -> Iterator[Document | SkippedSource]:
-    """Yield the document that pages are, and those of them that show something but hold no text.
+    """Yield the document made of pages, and the pages that show something but contain no text.
 
     Args:
         sheets: The pages.
         name: The name of the file.
-        title: What its metadata call it.
-        advice: What would read pages that hold no text; "" if nothing would.
+        title: Title in the file's metadata.
+        advice: How to read pages that contain no text; "" if there is no way.
 
     Raises:
-        CorpusError: No page holds text.
+        CorpusError: No page contains text.
     """
     pages = without_furniture(sheets)
     hint = f" {advice}" if advice else ""
@@ -148,10 +148,10 @@ def written(
 
 
 def open_pdf(data: bytes) -> Any:
-    """Return PDFium's document; whoever opens it closes it.
+    """Return PDFium's document; the caller closes it.
 
     Raises:
-        CorpusError: It is encrypted, damaged or cut short.
+        CorpusError: The file is encrypted, damaged or truncated.
     """
     import pypdfium2
 
@@ -171,7 +171,7 @@ def open_pdf(data: bytes) -> Any:
 
 
 def draw_page(pdf: Any, number: int, scale: float) -> Picture:
-    """Return the picture of a page, from 1, smaller where it would be too large, and its size.
+    """Return the picture of a page, from 1, reduced if it would be too large, and its size.
 
     Args:
         pdf: Of ``open_pdf``.
@@ -179,7 +179,7 @@ def draw_page(pdf: Any, number: int, scale: float) -> Picture:
         scale: Pixels a point.
 
     Raises:
-        CorpusError: There is no such page, or it cannot be drawn.
+        CorpusError: The page does not exist, or cannot be drawn.
     """
     width, height = size = page_size(pdf, number)
     most = min(
@@ -197,7 +197,7 @@ def _opens_note(text: str) -> bool:
 
 
 def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
-    """Return what a page says, and whether it shows more than that."""
+    """Return the text of a page, and whether the page shows more than its text."""
     import pypdfium2
 
     try:
@@ -212,7 +212,7 @@ def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
 def _recognised(
     pdf: Any, scans: Sequence[int], sheets: dict[int, Sheet], name: str
 ) -> Generator[SkippedSource | PageRead, None, str]:
-    """Put what is recognised on pages into ``sheets``, and return what would read more of them."""
+    """Add the recognised text of pages to ``sheets``, and return advice for reading more."""
     scan = recogniser()
     if scan is None:
         return str(package_missing("Reading pictures", "formats"))
@@ -265,7 +265,7 @@ def _words_of(pages: Sequence[Sequence[Segment]]) -> frozenset[str]:
 class _Text:
     """A document's text, written paragraph by paragraph.
 
-    ``words``, the document's own in lower case, settle hyphens at the ends of lines; ``turns`` say
+    ``words``, the document's words in lower case, decide about hyphens at line ends; ``turns`` says
     how each page was turned before it was read.
     """
 
@@ -276,14 +276,14 @@ class _Text:
         self.parts: list[str] = []
         self.headings: list[tuple[int, int]] = []
         self.runs: list[CharacterRun] = []
-        self._marks: dict[tuple[int, str], int] = {}  # where those of each page were
+        self._marks: dict[tuple[int, str], int] = {}  # where the marks of each page were
         self._notes: dict[tuple[int, str], tuple[int, int]] = {}
 
     def add(self, paragraph: _Paragraph) -> None:
         """Write a paragraph as one line."""
         if paragraph.level:
             self.headings.append((self._length, paragraph.level))
-        # a bar at both ends keeps empty cells there from being taken for none
+        # bars at both ends keep empty cells at the ends of a row
         barred = paragraph.row and not (paragraph.cells[0] and paragraph.cells[-1])
         self._write("| " if barred else f"[{paragraph.mark}] " if paragraph.mark else "")
         start = self._length
@@ -295,11 +295,11 @@ class _Text:
         self._write(" |\n" if barred else "\n")
 
     def notes(self) -> tuple[Hung, ...]:
-        """Return where the mark of each footnote was, and where its text begins and ends."""
+        """Return the offset of each footnote's mark, and the span of its text."""
         return tuple((self._marks[key], *span) for key, span in self._notes.items())
 
     def pages(self, count: int) -> tuple[int, ...]:
-        """Return where each page begins; a page without text where the next one does."""
+        """Return the offset of each page; a page without text begins where the next one does."""
         starts, following = [], self._length
         for page in reversed(range(count)):
             following = min(self._pages.get(page, following), following)
@@ -307,7 +307,7 @@ class _Text:
         return (0, *starts[-2::-1]) if starts else ()
 
     def _add_lines(self, lines: Sequence[Segment]) -> None:
-        """Write lines as one text, and record where each stands."""
+        """Write lines as one text, and record their places."""
         glue = ""
         for number, segment in enumerate(lines):
             self._write(glue)
@@ -329,7 +329,7 @@ class _Text:
                 self._write(text.replace(HYPHEN, "-"))
 
     def _placed(self, segment: Segment, text: str) -> Iterator[CharacterRun]:
-        """Yield where a segment's text stands; words one by one where their lines are not level."""
+        """Yield the places of a segment's text, word by word on pages whose lines are not level."""
         start, page, bottom, top = self._length, segment.page, segment.bottom, segment.top
         turn = self._turns[page]
         if turn is None:
@@ -352,8 +352,8 @@ class _Text:
 def keeps_hyphen(left: str, right: str, words: frozenset[str]) -> bool:
     """Return whether a word that a line end broke is written with a hyphen.
 
-    The document's other words decide: it goes if they hold the word without it, and stays if they
-    only hold the word with it. If they hold neither, it goes in front of a small letter.
+    The other words of the document decide. The hyphen goes if the joined word occurs, and stays if
+    only the hyphenated word occurs. If neither occurs, it goes before a lower-case letter.
     """
     if f"{left}{right}".lower() in words:
         return False
@@ -361,7 +361,7 @@ def keeps_hyphen(left: str, right: str, words: frozenset[str]) -> bool:
 
 
 class _Flow:
-    """Paragraphs, made of lines one after the other."""
+    """Builder of paragraphs from consecutive lines."""
 
     def __init__(self, setting: Setting) -> None:
         self.done: list[_Paragraph] = []
@@ -371,7 +371,7 @@ class _Flow:
         self._heads: list[str] = []
 
     def add_row(self, row: TableRow) -> None:
-        """Add a row; the heads that a table repeats on another page are left out."""
+        """Add a row, except a table's heads that are repeated on the next page."""
         texts = [" ".join(segment.text for segment in cell) for cell in row.cells]
         goes_on = row.opens and bool(self.done) and self.done[-1].row and not self.notes
         if goes_on and texts == self._heads:
@@ -384,7 +384,7 @@ class _Flow:
         self.done.append(_Paragraph(row.cells, row=True))
 
     def _part_caption(self) -> None:
-        """Part the paragraph above a table from the caption that it ends with, if it does."""
+        """Split the caption of a table from the end of the paragraph above it."""
         lines = [] if not self.done or self.done[-1].row else self.done[-1].cells[0]
         for place in range(1, len(lines)):
             if caption(lines[place].text) and _ends(lines[place - 1].text):
@@ -393,10 +393,10 @@ class _Flow:
                 return
 
     def add(self, line: PdfLine) -> None:
-        """Add a line to the open paragraph, or open another with it."""
+        """Add a line to the open paragraph, or start a new one."""
         segment = line.segment
         if self._lines and _goes_on(self._lines, line, self._setting):
-            # a page's notes stand in front of what goes on behind them
+            # notes of the page come before text that continues on the next
             self.done[-1:-1] = self.notes
             self.notes = []
             self.done[-1].cells[0].append(segment)
@@ -408,13 +408,13 @@ class _Flow:
         self._lines = [line]
 
     def settle_notes(self) -> None:
-        """Put the notes of the page that has ended behind its last paragraph."""
+        """Put the notes of the finished page after its last paragraph."""
         self.done += self.notes
         self.notes = []
 
 
 def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
-    """Return the paragraphs of a document's lines; one may go on over columns and pages."""
+    """Return the paragraphs of a document; one may continue over columns and pages."""
     flow = _Flow(setting)
     for marked in pages:
         notes = _notes(marked, setting)
@@ -441,7 +441,7 @@ def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
 
 
 def _speaks(lines: Sequence[Segment], setting: Setting) -> bool:
-    """Return whether what is set bold is a sentence of several lines, and no heading."""
+    """Return whether bold text is a sentence of several lines, not a heading."""
     usual = lines[0].size <= setting.size and not _is_marked(lines[0].text)
     return usual and len(lines) > 1 and lines[-1].text[-1] == "."
 
@@ -491,7 +491,7 @@ def _without_marks(page: Page, notes: Collection[int]) -> tuple[Page, set[str]]:
 
 
 def _take_mark(note: _Paragraph, marks: set[str]) -> None:
-    """Set the mark of a footnote that hangs on its page's text, and take it out of the note's."""
+    """Move the mark of a footnote from its text to ``note.mark``, if its page has the mark."""
     first = note.cells[0][0]
     mark, end = opening_mark(first.text)
     if mark not in marks or end == len(first.text):
@@ -502,9 +502,9 @@ def _take_mark(note: _Paragraph, marks: set[str]) -> None:
 
 
 def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
-    """Return whether a line continues the paragraph that the lines so far are.
+    """Return whether a line continues the paragraph of the lines before it.
 
-    A line that the margin broke in the middle of a sentence goes on whatever the next begins with.
+    If the margin broke a line within a sentence, the next line continues it however it begins.
     """
     last, following = lines[-1].segment, line.segment
     text = last.text
@@ -522,7 +522,7 @@ def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
     heads = setting.heads(last), setting.heads(following)
     if any(heads):
         alike = all(heads) and last.bold == following.bold
-        # a heading lists what it is about: "Warranties; Limitation of liability; ..."
+        # a heading may be a list of topics: "Warranties; Limitation of liability; ..."
         ended = _ends(text) and text[-1] != ";"
         split = not ended and spacing <= _CLEARLY_SPACED and (forced or small)
         return split and (small or (alike and not _is_marked(following.text)))
@@ -533,12 +533,12 @@ def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
 
 
 def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -> bool:
-    """Return whether a paragraph goes on behind a line that the margin broke."""
+    """Return whether a paragraph continues after a line that the margin broke."""
     text, following = lines[-1].segment.text, line.segment.text
     marked = _is_marked(following)
     turned = _turned(lines, line, marked)
     if _ends(text):
-        # behind a full line "Article 16" is more often a reference than a heading without space
+        # after a full line, "Article 16" is more often a reference than a heading without space
         return not (list_markers(following) or turned or spacing > _SPACED)
     opens = marked or not following[0].islower()
     if text.endswith(_PAUSED):
@@ -571,7 +571,7 @@ def _is_forced(line: PdfLine, following: Segment) -> bool:
     segment, room = line.segment, line.room
     if line.column.right - line.column.left < _NARROWEST * segment.size:
         return False
-    if abs(line.indent - room) < segment.size:  # it is centred
+    if abs(line.indent - room) < segment.size:  # a centred line
         room += line.indent
     word = following.text.find(" ")
     width = following.edges[word if word > 0 else -1] - following.left
@@ -579,7 +579,7 @@ def _is_forced(line: PdfLine, following: Segment) -> bool:
 
 
 def _is_flush(lines: Sequence[PdfLine], line: PdfLine) -> bool:
-    """Return whether a line ends where its neighbours do, at a margin of their own."""
+    """Return whether a line ends at the same margin as its neighbours."""
     last, column = lines[-1].segment, lines[-1].column
     beside = [line.segment.right, *(upper.segment.right for upper in lines[-2:-1])]
     width = last.right - last.left
@@ -600,7 +600,7 @@ def _turned(lines: Sequence[PdfLine], line: PdfLine, marked: bool) -> bool:
 
 
 def _hang(line: PdfLine) -> float | None:
-    """Return the indent of the words behind an item's number; None where a line has no number."""
+    """Return the indent of the text after an item's number; None if the line has no number."""
     segment, left = line.segment, line.column.left
     if segment.hang > segment.left:
         return segment.hang - left
@@ -626,7 +626,7 @@ def page_size(pdf: Any, number: int) -> tuple[float, float]:
     """Return the width and height of a page, from 1, as it shows: cropped and turned.
 
     Raises:
-        CorpusError: There is no such page, or it has no such size.
+        CorpusError: The page does not exist, or has no valid size.
     """
     with closing(_page(pdf, number)) as page:
         width, height = page.get_size()

@@ -1,6 +1,6 @@
-"""The layout of a PDF: its lines in reading order, rows of tables among them, without furniture.
+"""The layout of a PDF: its lines in reading order, including table rows, without furniture.
 
-Furniture is running heads, running feet and the numbers of pages, which are no part of the text.
+Furniture is running heads, running feet and page numbers, which are not part of the text.
 """
 
 import re
@@ -15,15 +15,15 @@ from lexloop.documents.reading.pdf_page import GAP, LIST_MARK, Segment, Sheet, r
 from lexloop.documents.structure.markers import page_numbers, word_marker
 
 _BAND = 0.16
-"""Heads and feet lie within this share of the page's height, at its top and bottom."""
+"""Heads and feet are within this share of the page's height, at its top and bottom."""
 _OUTERMOST = 5
 _SLOT = 4.0
-"""Lines whose distance from the page's edge differs by less, in points, have the same place."""
+"""In points. Lines closer than this, in distance from the page's edge, have the same place."""
 _RECUR, _FEW_PAGES = 3, 4
 _MOST_OF_PLACE = 0.5
 _NEARLY_ALL, _OF_PAGES = 0.8, 0.6
 _APART = 0.5
-"""A place is apart from the text if so many heights of its line lie between."""
+"""A place is apart from the text if the gap is this many line heights."""
 _SMALL_HEAD = 0.93
 _MOST_OF_PAGE = 0.3
 _NUMBER = re.compile(r"\d+")
@@ -35,15 +35,16 @@ _BARE = re.compile(
 _FEWEST_ROWS = 2
 _BARE_NUMBER = re.compile(r"\d{1,3}[A-Z]{0,2}")
 _NEAR, _NEAR_CELLS = 0.6, 2.2
-"""So many heights of a line, at most, lie above a lone cell, and above several; more if a rule lies
-there."""
+"""The largest gap, in line heights, above a lone cell, and above several cells; it may be wider if
+a rule is drawn there.
+"""
 _FURTHEST_RULED = 6.0
 _MOST_ROWS = 200
-"""Of a table on one page: each row of one may begin a table anew."""
+"""The most rows of a table on one page, since each row may begin another table."""
 _WIDER_STEP = 1.2
 """White space between rows is at least so many times that between lines of a cell."""
 _WIDE_STEP = 1.4
-"""Lines of a cell lie closer together than so many of their heights."""
+"""Lines of a cell are closer than this many line heights."""
 _FEWEST_RULED = 3
 _SLACK = 1.0
 _LEAST_BLANK = 0.35
@@ -56,7 +57,7 @@ _Cells = list[list[Segment]]
 _NARROWEST_GUTTER = 6.0
 _FEWEST_LINES = 3
 _LEAST_WIDTH = 0.15
-"""The least width of a column, as a share of the text's; narrower ones are items' numbers."""
+"""The least width of a column, as a share of the text's width; narrower ones are item numbers."""
 _SHORTEST_LINE = 12
 _FEW_SWITCHES = 0.25
 _FULL, _MOSTLY, _FEWEST_FULL = 0.8, 0.6, 8
@@ -65,7 +66,7 @@ _FEW_LINES = 8
 _SAME_MARGIN = 12.0
 _FEWEST_FLUSH, _FLUSH = 4, 0.2
 _OF_LINES = 25
-"""One in so many lines may reach beyond the margin where they are not set flush."""
+"""One line in this many may extend beyond the margin in a column that is not justified."""
 _SMALLER, _LARGER = 0.95, 1.08
 _MOST_BOLD = 0.3
 _LEAST_STEP, _MOST_STEP = 0.8, 3.0
@@ -82,8 +83,8 @@ class _Outer:
         side: ``top`` or ``bottom``.
         slot: Its distance from the edge, in units of ``_SLOT``.
         row: The number of lines between it and the edge.
-        apart: Whether white space parts it from the text.
-        small_head: Whether it stands first on the page, apart from larger text.
+        apart: Whether white space separates it from the text.
+        small_head: Whether it is the first on the page, in a smaller size and apart from the text.
         key: Its text without the number of the page.
     """
 
@@ -127,7 +128,7 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
 
 
 def _numbers_within(sheets: Sequence[Sheet]) -> set[int]:
-    """Return the segments that number the pages of what was printed anew on other pages."""
+    """Return the segments with page numbers of an earlier printing within the text."""
     rows = [
         row
         for sheet in sheets
@@ -138,7 +139,7 @@ def _numbers_within(sheets: Sequence[Sheet]) -> set[int]:
 
 
 def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
-    """Yield the outermost lines of a page, as far as they lie in the bands at its edges."""
+    """Yield the outermost lines of a page within the bands at its edges."""
     rows = rows_of(sorted(sheet.segments, key=lambda s: -s.top))
     for side, ordered in (("top", rows), ("bottom", rows[::-1])):
         for place, row in enumerate(ordered[:_OUTERMOST]):
@@ -169,7 +170,7 @@ def _shift(outers: Sequence[_Outer]) -> int:
 
 
 def _without_number(text: str, page: str) -> str:
-    """Return a text with a mark for the page's number; "Article 5" is no page's number."""
+    """Return a text with "#" for its page number; the 5 of "Article 5" is not a page number."""
     marker = word_marker(text)
     begin = marker.end if marker else 0
     return text[:begin] + _NUMBER.sub(
@@ -178,7 +179,7 @@ def _without_number(text: str, page: str) -> str:
 
 
 def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Outer]:
-    """Yield those of the lines at one place that are furniture."""
+    """Yield the lines at one place that are furniture."""
     keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
     least = _RECUR if len(sheets) > _FEW_PAGES else 2
     recurring = [o for o in lines if keys[o.key] >= (least if o.apart else _RECUR)]
@@ -199,7 +200,7 @@ def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Ou
 def _may_run(outer: _Outer, lines: Sequence[_Outer]) -> bool:
     """Return whether a line that recurs nowhere may be a running head of its page's provisions.
 
-    Such heads change from page to page, but never in size or weight.
+    Such heads differ from page to page, but not in size or weight.
     """
     alike = sum(other.font == outer.font for other in lines)
     opens = word_marker(outer.key) is not None and len({o.key for o in lines}) == len(lines)
@@ -213,7 +214,7 @@ def _outermost(outers: Sequence[_Outer], dropped: set[int]) -> set[int]:
     for (sheet, side, _), row in groupby(outers, lambda o: (o.sheet, o.side, o.row)):
         line = list(row)
         ids = {id(outer.segment) for outer in line}
-        # what stands beside a page's number is no text either
+        # text beside a page number is furniture too
         if (sheet, side) != inner and (ids <= dropped or (ids & dropped and line[0].apart)):
             furniture |= ids
         else:
@@ -222,10 +223,10 @@ def _outermost(outers: Sequence[_Outer], dropped: set[int]) -> set[int]:
 
 
 def _find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator[Segment | _Cells]:
-    """Yield the lines of a column in order; those of a table as rows of cells.
+    """Yield the lines of a column in order, with the rows of tables as cells.
 
-    The segments come from top to bottom, and from left to right on one line; ``rules`` say how
-    high drawn lines stand on the page.
+    The segments are sorted from top to bottom, then from left to right; ``rules`` are the heights
+    of drawn lines.
     """
     rows: list[_Row] = []
     for segment in segments:
@@ -255,9 +256,9 @@ def _beside(places: Iterable[int], step: int) -> Iterator[tuple[int, int]]:
 
 
 def _as_beside(row: _Row, other: _Row) -> _Row:
-    """Return a row with its gaps taken for those between cells, if the row beside it has as many.
+    """Return a row split at its gaps, if its parts then match the cells of the next row.
 
-    Heads of one word each stand as far from each other as words of a justified line.
+    Column heads of one word each may be as close to each other as words of a justified line.
     """
     if len(row) >= len(other):
         return row
@@ -269,7 +270,7 @@ def _as_beside(row: _Row, other: _Row) -> _Row:
 
 
 def _by_gaps(segment: Segment) -> Iterator[Segment]:
-    """Yield the parts of a segment between its gaps that may be wider than blanks."""
+    """Yield the parts of a segment between gaps that are wider than blanks."""
     least, at = GAP * segment.height, 2
     while at < len(segment.text):
         if segment.text[at - 1] == " " and segment.edges[at] - segment.edges[at - 1] >= least:
@@ -309,14 +310,14 @@ def _near(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
 
 
 def _is_parted(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
-    """Return whether a rule lies between two rows."""
+    """Return whether a rule is drawn between two rows."""
     return any(lower[0].middle < rule < upper[0].middle for rule in rules)
 
 
 def _by_columns(segment: Segment, spans: Sequence[_Span]) -> list[Segment]:
-    """Return a segment split where a wider blank lies and the next column begins.
+    """Return a segment split at the wide blanks where columns begin.
 
-    Where a cell is full its words almost touch those of the next.
+    The text of a full cell almost touches the next cell.
     """
     for begin, _ in spans[1:]:
         if not segment.left < begin < segment.right:
@@ -331,7 +332,7 @@ def _by_columns(segment: Segment, spans: Sequence[_Span]) -> list[Segment]:
 
 
 def _widened(spans: Sequence[_Span], row: _Row) -> list[_Span] | None:
-    """Return the columns widened by another row; None where a cell of it would lie in two."""
+    """Return the columns widened by another row; None if a cell would be in two columns."""
     widened = list(spans)
     for segment in row:
         met = [span for span in widened if segment.left < span[1] and span[0] < segment.right]
@@ -347,7 +348,7 @@ def _widened(spans: Sequence[_Span], row: _Row) -> list[_Span] | None:
 
 
 def _place(segment: Segment, spans: Sequence[_Span]) -> int | None:
-    """Return the column in which a segment lies."""
+    """Return the column that contains a segment, or None."""
     for place, (begin, end) in enumerate(spans):
         if segment.left >= begin - _SLACK and segment.right <= end + _SLACK:
             return place
@@ -355,7 +356,7 @@ def _place(segment: Segment, spans: Sequence[_Span]) -> int | None:
 
 
 def _is_table(rows: Sequence[_Row], spans: Sequence[_Span]) -> bool:
-    """Return whether rows are a table, not a list whose numbers stand far from its words."""
+    """Return whether rows are a table, not a list whose numbers are far from its text."""
     firsts = [row[0].text for row in rows if len(row) > 1]
     if len(firsts) < _FEWEST_ROWS:
         return False
@@ -366,7 +367,7 @@ def _is_table(rows: Sequence[_Row], spans: Sequence[_Span]) -> bool:
 def _upwards(
     rows: Sequence[_Row], least: int, first: int, spans: Sequence[_Span], rules: Sequence[float]
 ) -> int:
-    """Return where the first row begins: its lowest cell may stand alone above the others."""
+    """Return where the first row begins: its lowest cell may be alone above the others."""
     above = min((rule for rule in rules if rule >= rows[first][0].middle), default=None)
     while first > least and above is not None:
         row = rows[first - 1]
@@ -381,8 +382,8 @@ def _logical(
 ) -> list[list[_Row]]:
     """Return the lines of a table by its rows.
 
-    Drawn rules part the rows if there are more than one below the heads; else wider white space
-    does; else a line that begins in the first column opens a row.
+    Rows are separated by drawn rules if there is more than one below the heads, otherwise by wider
+    white space, otherwise by lines that begin in the first column.
     """
     groups = _parts(rows, [_is_parted(upper, lower, rules) for upper, lower in pairwise(rows)])
     if len(groups) >= _FEWEST_RULED:
@@ -400,16 +401,16 @@ def _logical(
 
 
 def _parts(rows: Sequence[_Row], opens: Sequence[bool]) -> list[list[_Row]]:
-    """Return rows, split in front of those that open another part; the first is not asked."""
+    """Return rows in groups, split before each row that opens one; the first is not checked."""
     borders = [0, *(place for place, begins in enumerate(opens, 1) if begins), len(rows)]
     return [list(rows[begin:end]) for begin, end in pairwise(borders)]
 
 
 @dataclass(slots=True)
 class _Column:
-    """Lines below each other, and the margins between which they are set.
+    """Lines below each other, with their margins.
 
-    ``segments`` stand from top to bottom; those on one line from left to right.
+    ``segments`` are sorted from top to bottom, and on one line from left to right.
     """
 
     segments: list[Segment]
@@ -437,7 +438,7 @@ class PdfLine:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a table; ``opens`` marks the first one."""
+    """A table row; ``opens`` is true for the first one."""
 
     cells: _Cells
     opens: bool
@@ -451,8 +452,8 @@ class Setting:
     """Font size, weight and line spacing of a document's text.
 
     Args:
-        size: Of the font in which most of it is set.
-        bold_heads: Whether bold lines stand out.
+        size: Font size of most of the text.
+        bold_heads: Whether bold lines are headings.
         steps: The distance between the lines of a paragraph, by the size of their font.
     """
 
@@ -510,7 +511,7 @@ def lines_of(
 ) -> Iterator[Page]:
     """Yield the lines and rows of each page in reading order.
 
-    The pages come without running heads and feet; ``rules`` say how high lines are drawn on each.
+    The pages have no running heads and feet; ``rules`` are the heights of the lines drawn on each.
     """
     laid_out = [_columns(page, _MOST_COLUMNS) for page in pages]
     _widen([column for page in laid_out for column in page])
@@ -527,9 +528,9 @@ def lines_of(
 
 
 def _widen(columns: Sequence[_Column]) -> None:
-    """Set each column's right margin; a short one takes that of those with the same left margin.
+    """Set each column's right margin; columns with the same left margin share the widest.
 
-    Its own lines may all be shorter than the column is wide.
+    All lines of a short column may be narrower than the column.
     """
     long = [column for column in columns if len(column.segments) >= _FEW_LINES]
     for column in columns:
@@ -555,7 +556,7 @@ def _right_margin(column: _Column) -> float:
 def _columns(segments: Sequence[Segment], most: int) -> list[_Column]:
     """Return the columns of a page, or of a part of one, in reading order.
 
-    What crosses a gutter divides the page: the columns above it come before those below.
+    A line across a gutter divides the page: the columns above it come before those below.
     """
     gutter = _gutter(segments) if most > 1 else None
     if gutter is None:
@@ -585,7 +586,7 @@ def _column(segments: Sequence[Segment]) -> _Column:
 
 
 def _gutter(segments: Sequence[Segment]) -> float | None:
-    """Return the middle of the white space between two columns; None where there is but one."""
+    """Return the middle of the white space between two columns; None if there is only one."""
     if len(segments) < 2 * _FEWEST_LINES:
         return None
     first = min(s.left for s in segments)
@@ -607,7 +608,7 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
 
 
 def _coverage(segments: Sequence[Segment], first: float, width: int) -> list[int]:
-    """Return how many segments lie over each point of the page's width."""
+    """Return how many segments cover each point of the page's width."""
     steps = [0] * (width + 1)
     for segment in segments:
         steps[max(0, int(segment.left - first))] += 1
@@ -616,7 +617,7 @@ def _coverage(segments: Sequence[Segment], first: float, width: int) -> list[int
 
 
 def _stretches(crossing: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans in which at most so many segments lie and that touch no margin."""
+    """Yield the spans covered by at most some segments that do not touch a margin."""
     end = 0
     for few, counts in groupby(crossing, lambda count: count <= most):
         begin, end = end, end + len(list(counts))
@@ -627,8 +628,8 @@ def _stretches(crossing: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
 def _are_columns(segments: Sequence[Segment], gutter: float, crossing: int) -> bool:
     """Return whether the two sides are columns of text, not a table or items' numbers.
 
-    Files draw a column from its top to its bottom, and a table row by row. Where a file draws
-    lines across both columns, these are told by the lines that reach their margins.
+    Files draw a column from top to bottom, and a table row by row. If a file draws lines across
+    both columns, these are recognised by the lines that reach their margins.
     """
     sides = [s for s in segments if s.right <= gutter], [s for s in segments if s.left >= gutter]
     fewest = min(map(len, sides))

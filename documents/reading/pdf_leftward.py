@@ -1,7 +1,7 @@
-"""Lines of a PDF that run from the right to the left, in the order in which they are read.
+"""Lines of a PDF in scripts that run from right to left, in reading order.
 
-PDFium puts them in order by the direction of each character, and errs where a file says of its
-letters only how they are joined. Where the characters stand tells more.
+PDFium orders characters by their direction. It fails if a file stores letters in their joined forms
+only. The positions of the characters are more reliable.
 """
 
 import re
@@ -12,11 +12,11 @@ _LEFTWARD = "\u0590-\u065f\u066b-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _TURNS = re.compile(rf"[{_LEFTWARD}]")
 _NAMES = re.compile(rf"[^\W\d_{_LEFTWARD}]")
 _RIGHTWARD = re.compile(rf"%?[^\W_{_LEFTWARD}](?:[.,:/@_&'’+-]*[^\W_{_LEFTWARD}])*%?")
-"""Numbers and words of other scripts, which run to the right."""
+"""Numbers and words of other scripts, which run from left to right."""
 _LINE, _WORD = re.compile(r"[^\r\n]+"), re.compile(r"\S+")
 _PAIRS = {bracket: pair for pair in ("()", "[]", "{}") for bracket in pair}
 _GAP = 0.1
-"""So much of a line's height parts words."""
+"""A gap of this share of a line's height separates words."""
 _LAM, _ALEFS = "\u0644", "\u0622\u0623\u0625\u0627"
 
 
@@ -32,14 +32,14 @@ def reading_order(
     """Return the text of a mirrored page in the order of reading.
 
     Args:
-        text: As PDFium gives it; its lines are taken as they are.
-        left: Where each character begins on the mirrored page.
-        right: Where it ends.
+        text: Text from PDFium; its line breaks are kept.
+        left: Left edge of each character on the mirrored page.
+        right: Right edges.
         height: Of the lines.
 
     Returns:
-        The text, which is as long; for each of its characters the one that stands there in
-        ``text``; and the places of words that run to the right together.
+        The reordered text, of the same length; for each of its characters, the index in ``text``;
+        and the spans of words that run to the right together.
     """
     shown, order, names = [*text], [*range(len(text))], list[range]()
     for line in _LINE.finditer(text):
@@ -68,7 +68,7 @@ def _words(
 ) -> Iterator[list[int]]:
     """Yield the characters of each word of a line, in the order of their places.
 
-    PDFium tells words apart. Beside a bracket a gap does.
+    PDFium separates words, but a gap beside a bracket does too.
     """
     words = [[*range(*word.span())] for word in _WORD.finditer(text, *line.span())]
     signed = [
@@ -98,9 +98,11 @@ def _words(
 
 
 def _word(text: str, places: list[int], left: Sequence[float]) -> tuple[str, list[int]]:
-    """Return a word as it is read, and the places of its characters."""
-    if not any(unicodedata.combining(text[i]) for i in places):  # signs stand above their letters
-        for n in range(len(places) - 1):  # one glyph
+    """Return a word in reading order, and the indices of its characters."""
+    if not any(
+        unicodedata.combining(text[i]) for i in places
+    ):  # combining marks are above their letters
+        for n in range(len(places) - 1):  # both are one glyph
             a, b = places[n : n + 2]
             if text[a] in _ALEFS and text[b] == _LAM and left[a] == left[b]:
                 places[n : n + 2] = b, a
@@ -116,7 +118,7 @@ def _word(text: str, places: list[int], left: Sequence[float]) -> tuple[str, lis
 
 
 def _bracketed(word: str) -> str:
-    """Return a word with its brackets as they are written; a file may hold what they look like."""
+    """Return a word with its brackets as written; a file may contain their mirrored shapes."""
     letters = [n for n, char in enumerate(word) if char.isalnum()]
     if not letters:
         return word
@@ -129,7 +131,7 @@ def _bracketed(word: str) -> str:
 
 
 def _together(words: Sequence[str]) -> Iterator[range]:
-    """Yield the runs of a line's words: one by one, but names of other scripts together."""
+    """Yield the runs of a line's words: one word each, but names in other scripts together."""
     at = 0
     while at < len(words):
         end = reached = at + 1

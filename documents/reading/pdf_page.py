@@ -1,4 +1,4 @@
-"""One page of a PDF: segments of text with the place of each character, and drawn rules."""
+"""One page of a PDF: segments of text with the places of the characters, and drawn rules."""
 
 import ctypes
 import math
@@ -17,7 +17,7 @@ from lexloop.documents.reading.pdf_leftward import is_leftward, reading_order
 from lexloop.documents.reading.text import printable
 
 HYPHEN = "\ue000"
-"""Stands for a hyphen at the end of a line until it is known whether the word keeps it."""
+"""Placeholder for a hyphen at a line end, until it is known whether the word keeps it."""
 LIST_MARK = re.compile(
     r"(?:\(\w{1,5}\)){1,3}|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,5}[.)]|\d+(?:\.\d+){1,4}\.?|[–—•·▪◦●*○-]"
     r"|§§?\s?\w+(?:\.\w+)*\.?"
@@ -32,48 +32,50 @@ _BOLD = (b"bold", b"black", b"heavy", b"demi")
 _BOLD_WEIGHT = 600
 _LONGEST_NAME = 128
 _FARTHEST = 100_000.0
-"""No page is so large, in points: what stands beyond stands nowhere."""
+"""In points. Larger coordinates are errors, since no page is so large."""
 _SAME_LINE = 0.5
-"""The share of its height that what stands on one line has in common."""
+"""The share of its height that text on one line must have in common."""
 GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
-"""A gap of so many heights of the line parts columns or cells; in justified text, of so many times
-the line's usual gap; never a narrower one, always a wider one."""
+"""In line heights: a wider gap than the first may separate columns or cells; in justified text it
+must be so many times the line's usual gap; a gap wider than the second always does.
+"""
 _FURTHEST_ITEM = 8.0
 _SHORTEST_RULE = 20.0
 _RAISED, _SMALL = 0.15, 0.85
 """A character is raised if it is smaller than its line by one share, and begins higher by the
-other."""
+other.
+"""
 _NOTE_MARK = re.compile(
     r"[(\[]?\s?(?P<mark>\d{1,3}(?!\d)|[a-z](?!\w)|[*†‡§¶]{1,4})(?:\s?[)\]])?[.:]?\s*"
 )
 _LENGTH = re.compile(r"(?<![^\W\d_])[cdkm]?m$")
 _ASKEW = 0.2
-"""In quarters of a turn: what stands at a greater angle to the text of its page is none of it."""
+"""In quarters of a turn. Text at a greater angle to the rest of its page is left out."""
 _LITTLE, _MOSTLY_PICTURE, _TRIED = 200, 0.5, 200
 """Less text than so many characters on a page that is mostly a picture may be a stamp on a scan."""
 
 T = TypeVar("T")
 Word = tuple[int, int]
-"""Its first character, and the one behind its last."""
+"""Indices of the first character and after the last."""
 
 
 @dataclass(slots=True)
 class Segment:
-    """Text that stands on one line without a wide gap, in points from the lower left corner.
+    """Text on one line without a wide gap, in points from the lower left corner.
 
     Args:
         page: Its page, from 0.
-        order: Its place among those of the page, as the file draws them.
-        text: Words with single blanks between; ``HYPHEN`` at the end where a word was broken.
-        edges: Where each character begins, and where the last ends.
+        order: Index among the segments of the page, in drawing order.
+        text: Words separated by single blanks; ends with ``HYPHEN`` if a word was broken.
+        edges: Left edge of each character, and right edge of the last.
         bottom: Of its line, descenders included.
         top: Of its line, ascenders included.
         size: Of its font, as it shows.
-        bold: Whether it is bold from its first to its last character.
-        hang: Where the words behind its list marker begin; the beginning where it has none.
-        sure: How surely it was recognised on a picture, from 0 to 1; None for text of the file.
-        raised: The spans of small characters above the line, which may be marks of footnotes.
-        notes: The marks of footnotes that were taken out, each with where it stood.
+        bold: Whether all characters are bold.
+        hang: Left edge of the text after the list marker; the segment's left edge without a marker.
+        sure: Confidence of recognised text, from 0 to 1; None if the text was written in the file.
+        raised: Spans of small characters above the line, possible marks of footnotes.
+        notes: Marks of footnotes that were removed, each with its offset.
     """
 
     page: int
@@ -110,12 +112,12 @@ class Segment:
         return (self.top + self.bottom) / 2
 
     def level_with(self, other: "Segment") -> bool:
-        """Return whether both stand on the same line."""
+        """Return whether both are on the same line."""
         shared = min(self.top, other.top) - max(self.bottom, other.bottom)
         return shared > _SAME_LINE * min(self.height, other.height)
 
     def marks(self, other: "Segment") -> bool:
-        """Return whether it is the number of the item whose words stand behind a gap."""
+        """Return whether it is the number of the item whose text follows after a gap."""
         near = other.left - self.right < _FURTHEST_ITEM * self.size
         return near and LIST_MARK.fullmatch(self.text) is not None
 
@@ -130,7 +132,7 @@ class Segment:
         )
 
     def without_marks(self, marks: Collection[str]) -> "Segment":
-        """Return it without those of its raised characters that are marks of footnotes."""
+        """Return the segment without its raised characters that are marks of footnotes."""
         text, notes, edges = self.text, list[tuple[int, str]](), self.edges
         for begin, end in reversed(self.raised):
             match = _NOTE_MARK.fullmatch(text[begin:end])
@@ -152,7 +154,7 @@ class Segment:
         return replace(self, text=text, edges=edges, raised=(), notes=tuple(notes))
 
     def followed_by(self, other: "Segment") -> "Segment":
-        """Return both joined to one, with a blank between."""
+        """Return both joined with a blank."""
         return replace(
             self,
             text=f"{self.text} {other.text}",
@@ -172,7 +174,7 @@ def _shifted(spans: Iterable[Word], by: int) -> tuple[Word, ...]:
 
 
 def opening_mark(text: str) -> tuple[str, int]:
-    """Return the mark of the footnote that a text is, "" if none, and where its words begin."""
+    """Return the mark at the beginning of a footnote, "" if none, and where its text begins."""
     match = _NOTE_MARK.match(text)
     return (match["mark"], match.end()) if match else ("", 0)
 
@@ -181,10 +183,9 @@ def opening_mark(text: str) -> tuple[str, int]:
 class Sheet:
     """A page as it shows.
 
-    Its segments are in the order in which the file draws them; ``rules`` are the heights of drawn
-    lines and of edges of boxes, and ``shows`` is true where it shows anything at all. ``turn`` says
-    how the page was turned, or mirrored, before its segments were read. ``aside`` is true if text
-    that stands at an angle to the others was left out.
+    The segments are in drawing order; ``rules`` are the heights of drawn lines and of box edges;
+    ``shows`` is true if the page shows anything. ``turn`` says how the page was turned, or
+    mirrored, before it was read. ``aside`` is true if text at an angle was left out.
     """
 
     height: float
@@ -198,7 +199,7 @@ class Sheet:
 class Turn(NamedTuple):
     """How a page was turned before it was read: ``angle`` degrees, against the clock.
 
-    The sizes of the page, and of the page as it was read, are in any one unit.
+    The sizes of the page, and of the page as read, may be in any unit.
     """
 
     angle: float
@@ -206,7 +207,7 @@ class Turn(NamedTuple):
     upright: tuple[float, float]
 
     def box(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
-        """Return the box, on the page, of one on the upright page; heights are from the bottom."""
+        """Return the box on the page of a box on the upright page; heights are from the bottom."""
         cos, sin = math.cos(math.radians(self.angle)), math.sin(math.radians(self.angle))
         (width, height), (wide, high) = self.page, self.upright
         corners = [(x - wide / 2, y - high / 2) for x in (x0, x1) for y in (y0, y1)]
@@ -221,12 +222,12 @@ class Mirror(NamedTuple):
     width: float
 
     def box(self, x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
-        """Return the box, on the page, of one on the mirrored page."""
+        """Return the box, on the page, of a box on the mirrored page."""
         return self.width - x1, y0, self.width - x0, y1
 
 
 def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
-    """Return runs of segments that stand on the line of the run's first."""
+    """Return runs of segments on the same line as the run's first."""
     rows: list[list[Segment]] = []
     for segment in segments:
         if rows and rows[-1][0].level_with(segment):
@@ -264,7 +265,7 @@ def add_line(segments: list[Segment], line: Iterable[Segment]) -> None:
 
 @cache
 def _functions() -> tuple[Any, Any, Any]:
-    """Return PDFium's functions for a character, its loose box and its tight one.
+    """Return PDFium's functions for a character, its loose box and its tight box.
 
     They are called with addresses: a call for each character must cost little.
     """
@@ -293,7 +294,7 @@ class _Characters:
         address = ctypes.cast(content.raw, ctypes.c_void_p).value
         unicode, box, _ = _functions()
         text: str = content.get_text_range()
-        if len(text) != count:  # PDFium leaves out what has no character
+        if len(text) != count:  # PDFium leaves out glyphs without a character
             text = "".join(map(chr, map(unicode, repeat(address), range(count))))
         self.text = text.replace(HYPHEN, _SOFT_HYPHEN)
         self.odd = {
@@ -353,10 +354,10 @@ class _Characters:
         self.left, self.bottom, self.right, self.top = turned
 
     def _set_upright(self, rotation: int, width: float) -> set[int]:
-        """Turn the page so that most of its words stand upright.
+        """Turn the page so that most of its words are upright.
 
         Returns:
-            Where the words begin that stand otherwise.
+            The first characters of words at another angle.
         """
         from pypdfium2 import raw
 
@@ -388,7 +389,7 @@ class _Characters:
     def _mirror(self, width: float) -> None:
         """Mirror the page, so that its words follow each other to the right.
 
-        What runs to the right by itself, such as a number, keeps its place as a whole.
+        Text that runs to the right, such as a number, keeps its place as a whole.
         """
         self.left, self.right = ([width - x for x in xs] for xs in (self.right, self.left))
         heights = sorted(map(sub, self.top, self.bottom)) or [0.0]
@@ -431,7 +432,7 @@ class _Characters:
         return Segment(page, order, text, edges, bottom, top, size, bold, edges[0], raised=raised)
 
     def _raised(self, words: list[Word]) -> Iterator[Word]:
-        """Yield the spans of a line's text whose characters are small and above the line."""
+        """Yield the spans of a line's text that are small and above the line."""
         first, last = words[0][0], words[-1][1]
         heights = [*map(sub, self.top[first:last], self.bottom[first:last])]
         high = max(heights)
@@ -450,7 +451,7 @@ class _Characters:
             at += end - start + 1
 
     def _font(self, index: int) -> tuple[float, bool]:
-        """Return the size of a character as it shows, and whether it is bold."""
+        """Return the size of a character as shown, and whether it is bold."""
         from pypdfium2 import raw
 
         matrix, flags, name = self._matrix, self._flags, self._name
@@ -476,7 +477,7 @@ def _shown(word: str, places: Sequence[float]) -> tuple[str, list[float]]:
 
 
 def _lines(characters: _Characters) -> Iterator[list[Word]]:
-    """Yield words that stand on one line and follow each other in the file."""
+    """Yield words that are on one line and follow each other in the file."""
     left, right = characters.left, characters.right
     line: list[Word] = []
     low = high = reached = 0.0
@@ -521,10 +522,10 @@ def parted(line: list[T], gaps: Sequence[float], height: float) -> Iterator[list
 
 
 def is_blind(page: Any, content: Any, sheet: Sheet) -> bool:
-    """Return whether a page shows more than its text says.
+    """Return whether a page shows more than its text.
 
-    It shows something and holds no text, or little beside a picture of most of the page, or text
-    of which the file does not say what characters it is.
+    True if the page shows something and has no text, little text beside a picture of most of the
+    page, or text whose characters the file does not define.
     """
     from pypdfium2 import raw
 
@@ -553,7 +554,7 @@ def _pictured(page: Any) -> float:
 
 
 def _bounds(drawn: Any) -> list[float]:
-    """Return the edges of what is drawn: left, bottom, right and top; none as zeros."""
+    """Return the left, bottom, right and top edge of a drawn object; zeros if it has none."""
     from pypdfium2 import raw
 
     edges = [ctypes.c_float() for _ in range(4)]

@@ -1,4 +1,4 @@
-""".txt and .md: the text as it is shown, and the YAML front matter at its head."""
+""".txt and .md: the text as shown, and the YAML front matter at its head."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     """Read the one document of a text file.
 
     Raises:
-        CorpusError: It is no text of one encoding, or empty, or its front matter cannot be read.
+        CorpusError: The file is not text of one encoding, is empty, or its front matter cannot be
+            read.
     """
     written = decode(data)
     shown = whole_text(written)
@@ -69,7 +70,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
 
 
 def _underlined(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where each underlined heading begins, and its level.
+    """Return the offset and level of each underlined heading.
 
     The line is at least as long as the heading, below a blank line. The signs rank as they come.
     """
@@ -84,7 +85,7 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
 def furniture(text: str) -> list[tuple[int, int]]:
     """Return the lines that number pages, in order, each with its line end.
 
-    Where a sentence goes on behind one, the blank lines around it are taken as well.
+    If a sentence continues after one, the blank lines around it are removed as well.
     """
     ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
     lines = [line.strip() for line in text.split("\n")]
@@ -104,18 +105,18 @@ def furniture(text: str) -> list[tuple[int, int]]:
 
 
 def without_rules(text: str) -> str:
-    """Put spaces where rules are drawn, such as the line under a heading; nothing moves.
+    """Replace drawn rules by spaces, such as the line under a heading; offsets stay.
 
-    A rule is a line of one sign, four times or more.
+    A rule is a line of one sign, repeated at least four times.
     """
     return _RULE.sub(lambda rule: " " * len(rule[0]), text)
 
 
 def without_boxes(text: str) -> str:
-    """Put spaces where boxes are drawn; nothing moves, so places in the text are the file's.
+    """Replace drawn boxes by spaces; offsets stay, so places in the text are the file's.
 
-    A box of stars or of number signs has a border of at least ten above and below, and each line
-    between them begins and ends with the sign.
+    A box of stars or number signs has a border of at least ten above and below, and each line
+    between begins and ends with the sign.
     """
     lines = text.split("\n")
     top: int | None = None
@@ -152,10 +153,10 @@ def _unframed(line: str) -> str:
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Return the fields of the front matter, if there is any, and the text without it.
 
-    Two rules around prose are no block, since prose is no mapping.
+    Two rules around prose are not front matter, because prose is not a mapping.
 
     Raises:
-        CorpusError: A block is begun but has no end, is no YAML, or names a field twice.
+        CorpusError: A block has no end, is not valid YAML, or names a field twice.
     """
     opening = _OPENING.match(text)
     if opening is None:
@@ -172,13 +173,13 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
-    """Return the front matter's mapping; None where the block is no mapping but prose."""
+    """Return the front matter's mapping; None if the block is prose."""
     import yaml
 
     try:
         _refuse_tricks(block)
         parsed = yaml.safe_load(block)
-        repr(parsed)  # raises where a number has more digits than Python writes
+        repr(parsed)  # raises if a number has more digits than Python writes
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         if not looks_so:
             return None
@@ -193,11 +194,11 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
 
 
 def _refuse_tricks(block: str) -> None:
-    """Refuse what YAML readers mistake: equal keys, references, and very deep values.
+    """Refuse YAML that readers mistake: repeated keys, references, and very deep nesting.
 
     Raises:
-        CorpusError: A key of the block stands there twice, or a value refers to another.
-        YAMLError: Its values lie in each other so deep that reading them takes quadratic time.
+        CorpusError: A key occurs twice, or a value refers to another.
+        YAMLError: Values are nested so deep that reading them takes quadratic time.
     """
     import yaml
 

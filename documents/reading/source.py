@@ -1,4 +1,4 @@
-"""Source files, which nobody vouches for: their limits, and their bytes as hashed."""
+"""Untrusted source files: their limits, and their bytes as hashed."""
 
 import hashlib
 import os
@@ -20,11 +20,11 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSErro
 
 
 class Part(NamedTuple):
-    """The mark before a member of a file that holds others: failures that follow are of this one.
+    """Start of a member of a container: later failures belong to it.
 
     Args:
-        place: The member's number, from 0, in each container on the way to it, the outermost first;
-            -1 for what a message says itself.
+        place: Index of the member, from 0, in each container on the way to it, outermost first; -1
+            for a message's own text.
     """
 
     name: str
@@ -32,9 +32,9 @@ class Part(NamedTuple):
 
 
 class PageRead(NamedTuple):
-    """The mark behind a page that was recognised, of so many; 0 before the first.
+    """Progress: a page of several was recognised; 0 before the first.
 
-    The page that follows has a time of its own.
+    The next page has a time limit of its own.
     """
 
     number: int
@@ -53,7 +53,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The documents of one file, in the file's order, and what of it could not be read."""
+    """The documents of one file, in order, and the parts that could not be read."""
 
     file: SourceFile
     documents: tuple[Document, ...]
@@ -62,12 +62,12 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on what one untrusted file may take; sizes are in bytes.
+    """Limits on the resources of one untrusted file; sizes are in bytes.
 
     Args:
         memory: Address space of the process that parses it.
         recognising: Its address space from when it first recognises text on pictures.
-        seconds: Wall time of one file, or of one member of it.
+        seconds: Wall time for one file, or for one member.
         page_seconds: Wall time of a page that is recognised.
         file_bytes: A larger file is not opened.
         archive_bytes: The most that an archive may unpack to.
@@ -90,7 +90,7 @@ def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
     """Return a file's size in bytes and the SHA-256 of its content.
 
     Raises:
-        CorpusError: It is no regular file, too large, or cannot be read.
+        CorpusError: The file is not a regular file, is too large, or cannot be read.
     """
     with _opened(path, limits) as file:
         digest = hashlib.file_digest(file, "sha256")
@@ -98,10 +98,10 @@ def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
 
 
 def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
-    """Return a file's content, if it still is what was hashed.
+    """Return a file's content, if it has not changed since it was hashed.
 
     Raises:
-        CorpusError: It is no regular file, too large, cannot be read, or has changed.
+        CorpusError: The file is not regular, is too large, cannot be read, or has changed.
     """
     with _opened(path, limits) as file:
         data = file.read()
@@ -121,7 +121,9 @@ def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
         with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
             _size_of(os.fstat(file.fileno()))
             yield file
-    except FileNotFoundError as error:  # told without its path: who hears of it may ask a server
+    except (
+        FileNotFoundError
+    ) as error:  # without the path, because the reader of the message may be a server's user
         message = f"It vanished or leads nowhere: {error.strerror}."
         raise CorpusError(message, "Run the command again.") from error
     except (OSError, ValueError) as error:
@@ -157,12 +159,12 @@ def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) 
 
 
 def check_xml(part: bytes, name: str) -> None:
-    """Check that a part of a document declares no entities, as no word processor does.
+    """Check that a part of a document declares no entities; word processors never do.
 
     Raises:
         CorpusError: It does.
     """
-    plain = part.replace(b"\x00", b"")  # UTF-16 hides nothing
+    plain = part.replace(b"\x00", b"")  # UTF-16 must not hide a declaration
     if any(mark in plain for mark in _DECLARATIONS):
         message = f"Its part {name} declares XML entities."
         raise CorpusError(message, "Save it anew in the program that made it.")

@@ -23,9 +23,11 @@ _SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷][^\W\d_]")
 _WESTERN = frozenset("§°€–—‘’“”„•…©®™£¥¢«»·¿¡ªº½¼¾²³¹×±÷¶†‡‚‹›¨´¸¯¬µ\xa0\xad")
 _SAMPLE = 1 << 16
 _COHERENCE = 0.3
-"""charset-normalizer's share of a language's commonest letters from which a guess is trusted."""
+"""The least coherence of charset-normalizer, its share of a language's common letters, to trust a
+guess.
+"""
 _WINDOWS_WESTERN = "cp1252"
-_COMMON = [  # what texts are found in; the rest differs from these in a few letters only
+_COMMON = [  # the common encodings; all others differ from these in a few letters only
     *(f"cp{number}" for number in range(1250, 1258)),
     *("koi8_r", "iso8859_2", "cp932", "euc_jp", "gb18030", "big5", "euc_kr"),
 ]
@@ -40,7 +42,7 @@ def whole_text(text: str) -> str:
     """Return the text of a file as its reader sees it, with line feeds.
 
     Raises:
-        CorpusError: It holds NUL bytes or lone surrogates, or nothing to see.
+        CorpusError: The text has NUL bytes or lone surrogates, or shows nothing.
     """
     if "\x00" in text:
         raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
@@ -53,7 +55,7 @@ def whole_text(text: str) -> str:
 
 
 def as_seen(text: str) -> str:
-    """Return a text as its reader sees it, with line feeds."""
+    """Return the text of a file, without its byte order mark."""
     return legible(_line_feeds(text))
 
 
@@ -66,10 +68,10 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
     Args:
         data: The file's bytes.
-        declared: The encoding that the file names, if it names one.
+        declared: Encoding that the file declares, if any.
 
     Raises:
-        CorpusError: The bytes are no text of one encoding, or which one cannot be told.
+        CorpusError: The bytes are not text of one encoding, or the encoding is ambiguous.
     """
     for mark, marked in _MARKS:
         if data.startswith(mark):
@@ -99,7 +101,7 @@ def _if_it_fits(data: bytes, name: str, errors: str = "strict") -> str | None:
 
 
 def _without_mark(data: bytes) -> str:
-    """Decode UTF-16 without a mark, which has NUL bytes at every other place."""
+    """Decode UTF-16 without a byte order mark, which has NUL bytes at every other place."""
     half = max(1, len(data) // 2)
     for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
         zeros, others = data[first::2].count(0), data[1 - first :: 2].count(0)
@@ -109,11 +111,11 @@ def _without_mark(data: bytes) -> str:
 
 
 def _guessed(data: bytes) -> str:
-    """Decode by one of the encodings from before Unicode, where the bytes leave no doubt.
+    """Decode with an encoding older than Unicode, if the bytes leave no doubt.
 
-    A text that may be Western is, unless charset-normalizer makes a better language of it by
-    another encoding: most of them differ in two or three letters only, which a short text does not
-    tell apart.
+    A text that may be Western is decoded as Western unless charset-normalizer finds a better
+    language with another encoding: most encodings differ in two or three letters only, and a short
+    text cannot tell them apart.
     """
     from charset_normalizer import from_bytes
 
@@ -139,7 +141,7 @@ def _looks_western(text: str | None) -> bool:
     if text is None or _RUN.search(text) or _SIGN_IN_WORD.search(text):
         return False
     if "ø" in text and any(letter in text for letter in "ìùè"):
-        return False  # no language of the West has both, but Czech looks so
+        return False  # no Western language has both, but misread Czech does
     above = [char for char in text if char > "\x7f"]
     known = all(char.isalpha() or char in _WESTERN for char in above)
     return known and len(above) <= 0.2 * len(text) + 4
@@ -155,7 +157,7 @@ def numeral(value: int, kind: str) -> str:
     """Return a number in the style that HTML calls ``1``, ``a``, ``A``, ``i`` or ``I``.
 
     Word processors have more: in ``aa`` and ``AA`` z is followed by aa, bb, cc, and ``01`` has two
-    digits. What has no numeral in the style, such as 0 in letters, is written in digits.
+    digits. A number without a numeral in the style, such as 0 in letters, is written in digits.
     """
     if kind == "01":
         return f"{value:02}"
@@ -178,13 +180,13 @@ def numeral(value: int, kind: str) -> str:
 
 
 def whole_number(written: object, otherwise: int) -> int:
-    """Return a number read from text; ``otherwise`` if it is none or has seven digits."""
+    """Return a number read from text; ``otherwise`` if it is not a number or has seven digits."""
     text = str(written or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
 
 
 def heading_level(style: str) -> int:
-    """Return the level of the headings of a style, by its name in Word; 0 for none."""
+    """Return the heading level of a style by its name in Word; 0 if it is not a heading."""
     name = style.lower()
     if not name.startswith(("heading ", "title")):
         return 0
@@ -192,24 +194,26 @@ def heading_level(style: str) -> int:
 
 
 _LONGEST_REPEATED = 1000
-"""A longer cell stands in its first row alone."""
+"""A longer cell is written in its first row only."""
 
 
 class LineWriter:
-    """A writer of lines from pieces of text, with the offsets of those that are headings.
+    """Writer of lines from pieces of text, which records the offsets of headings.
 
-    Blanks within a line become one; cells of a table's row are joined by `` | ``, and what would
-    end a line within a row becomes a blank. Footnotes are lines behind the one they belong to.
+    Runs of blanks become one. The cells of a table row are joined by `` | ``, and line ends within
+    a row become blanks. Footnotes follow the line of their mark as lines of their own.
     """
 
     def __init__(self) -> None:
         self._done: list[str] = []
         self._line: list[str] = []
-        self._notes: list[tuple[int, str, str]] = []  # where it hangs in its line, mark, text
+        self._notes: list[tuple[int, str, str]] = []  # offset of the mark in its line, mark, text
         self._hung: list[tuple[int, int, int]] = []
         self._length = 0
         self._rows = 0
-        self._cells: list[tuple[int, int, bool]] = []  # column, where its pieces begin, if repeated
+        self._cells: list[
+            tuple[int, int, bool]
+        ] = []  # column, index of its first piece, whether it is repeated
         self._above: dict[int, list[str]] = {}
         self._heading = 0
         self._mark = ""
@@ -227,9 +231,9 @@ class LineWriter:
         self._line.append(rest)
 
     def heading(self, level: int) -> None:
-        """Set the level of the heading that the next line is, 0 for none.
+        """Set the heading level of the next line; 0 for other text.
 
-        In a table no line is a heading.
+        Lines in a table are never headings.
         """
         self._heading = 0 if self._rows else level
 
@@ -239,7 +243,7 @@ class LineWriter:
         self._mark = f"{self._mark}{number} "
 
     def end(self) -> None:
-        """End the line, if there is one."""
+        """End the line, if one is open."""
         if self._rows:
             self._line.append(" ")
             return
@@ -263,16 +267,16 @@ class LineWriter:
         return " ".join(printable("".join(self._line)).split())
 
     def note(self, number: str, text: str) -> None:
-        """Add a footnote to the line, or to the row; ``number`` is its mark, "" where it has none.
+        """Add a footnote to the line or row; ``number`` is its mark, "" if it has none.
 
-        The mark itself does not stand in the line, whose sentences are quoted without it.
+        The mark is not written in the line, because its sentences are quoted without it.
         """
         words = " ".join(printable(text).split())
         if words:
             self._notes.append((len(self._text()), f"[{number}] " if number else "", words))
 
     def row(self) -> None:
-        """Begin a row; a table within a cell goes on in the row it lies in."""
+        """Begin a row; a table within a cell continues the outer row."""
         if not self._rows:
             self.end()
             self._cells.clear()
@@ -282,8 +286,8 @@ class LineWriter:
         """Begin a cell, and return whether it has its text already.
 
         Args:
-            column: By which the cells of a table's rows are told to stand below each other.
-            merged: It is one with the cell of the row above, whose text it repeats.
+            column: Column number, by which cells of different rows are aligned.
+            merged: Whether the cell is merged with the one above and repeats its text.
         """
         if self._rows != 1:
             self._line.append(" ")
@@ -310,11 +314,11 @@ class LineWriter:
 
     @property
     def notes(self) -> tuple[tuple[int, int, int], ...]:
-        """Of each footnote where its mark was, and where its text begins and ends."""
+        """For each footnote, the offset of its mark and the span of its text."""
         return tuple(self._hung)
 
     def finished(self) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the whole text, and the offset and level of each heading."""
+        """Return the full text, and the offset and level of each heading."""
         self._rows = 0
         self.end()
         return "".join(self._done), tuple(self._headings)

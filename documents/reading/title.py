@@ -1,4 +1,4 @@
-"""The title of a document: of what its file says and what its text begins with, the likelier."""
+"""The title of a document: the one in the file's metadata or the one in its text."""
 
 import re
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ _STAMP = re.compile(r"[^\W\d_]*[^\w]*(?:\d[^a-zA-Z]*|\[[^\W\d_]+\]|\([^\W\d_]+\)
 """A word at most, with a number, or in brackets."""
 _LONGEST, _LINES, _BEGINNING = 120, 10, 10_000
 _OPENING = 20_000
-"""Characters of a text in which the words of its title are looked for."""
+"""The title's words are searched in this many characters of the text."""
 _SHORT = 3
 
 
 def chosen_title(declared: str, heading: str, text: str, stem: str) -> str:
-    """Return the title that a file says if the text bears it out, else the text's own.
+    """Return the file's title if its text confirms it, otherwise the text's own title.
 
-    Programs fill in names of files, of templates and "untitled"; one word alone is no title either.
+    Programs write names of files or templates, or "untitled". A single word is not a title either.
 
     Args:
-        declared: The title in the file's metadata; "" if there is none.
-        heading: The text's own title; see ``own_title``.
-        text: The whole text.
+        declared: Title in the file's metadata; "" if there is none.
+        heading: Title of the text; see ``own_title``.
+        text: The full text.
         stem: The file's name without its suffix.
     """
     declared = " ".join(declared.split())
@@ -37,12 +37,12 @@ def chosen_title(declared: str, heading: str, text: str, stem: str) -> str:
 
 
 def is_file_name(title: str) -> bool:
-    """Return whether a title is the name of a file or an address, or ends with one."""
+    """Return whether a title is a file name or an address, or ends with one."""
     return _NAME.search(title) is not None
 
 
 def _is_borne_out(title: str, words: Sequence[str], opening: Sequence[str]) -> bool:
-    """Return whether a title stands in the beginning of a text, or more than half its words do."""
+    """Return whether a text's beginning contains a title or more than half of its words."""
     if len(title.split()) < 2:
         return False
     if f" {' '.join(words)} " in f" {' '.join(opening)} ":
@@ -54,8 +54,8 @@ def _is_borne_out(title: str, words: Sequence[str], opening: Sequence[str]) -> b
 def own_title(text: str, headings: Sequence[tuple[int, int]] = ()) -> str:
     """Return the first heading or short first line of a text; "" if it begins with neither.
 
-    A line that is only a stamp, as "Exhibit 10.5" or "[LOGO]", is one if no other is.
-    ``headings`` are those that the format itself marks, where no sign in the text does.
+    A line that is only a stamp, such as "Exhibit 10.5" or "[LOGO]", is used if there is no other.
+    ``headings`` are those that the format marks without a sign in the text.
     """
     marked, at, stamp = {offset for offset, _ in headings}, 0, ""
     for line in text[:_BEGINNING].splitlines(keepends=True)[:_LINES]:
@@ -72,7 +72,7 @@ def own_title(text: str, headings: Sequence[tuple[int, int]] = ()) -> str:
 def largest_title(text: str, headings: Sequence[tuple[int, int]]) -> str:
     """Return the first line in the largest type among the first lines; else as ``own_title``.
 
-    What stands above it is a letterhead, a mark or a date.
+    Lines above it are a letterhead, a stamp or a date.
     """
     end = sum(map(len, text.splitlines(keepends=True)[:_LINES]))
     largest = next((at for at, level in headings if level == 1 and at < end), 0)

@@ -1,4 +1,4 @@
-""".docx: the paragraphs and tables of a Word document in their order, with Word's own numbers."""
+""".docx: paragraphs and tables of a Word document in order, with the numbers that Word shows."""
 
 import io
 import re
@@ -39,10 +39,11 @@ _PLACE = re.compile(r"%(\d)")
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
-    """Read the one document of a Word file; deleted and moved-away text is left out.
+    """Read the one document of a Word file, without deleted and moved text.
 
     Raises:
-        CorpusError: It is damaged, unpacks to too much, declares entities, or holds no text.
+        CorpusError: The file is damaged, too large unpacked, declares entities, or contains no
+            text.
     """
     from docx import Document as open_docx
     from docx.opc.exceptions import OpcError
@@ -70,7 +71,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
 
 
 def _check_parts(data: bytes, limits: Limits) -> None:
-    """Refuse what unpacks to too much, and XML that declares entities, which Word never writes."""
+    """Refuse files that unpack to too much, and XML with entities, which Word never writes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         check_size(archive.infolist(), len(data), limits)
         for info in archive.infolist():
@@ -80,7 +81,7 @@ def _check_parts(data: bytes, limits: Limits) -> None:
 
 
 class _Reader:
-    """Turns the elements of one document, as python-docx opens it, into lines."""
+    """Converter of the elements of one document, opened by python-docx, to lines."""
 
     def __init__(self, word: Any, lines: LineWriter) -> None:
         self._lines, self._numbers = lines, _Numbers(word)
@@ -101,7 +102,7 @@ class _Reader:
         self._write()
 
     def _paragraph(self, element: Any) -> None:
-        """Read a paragraph; one whose end is deleted goes on with the next, whose number it has."""
+        """Read a paragraph. If its end is deleted, it is joined to the next and has its number."""
         if _is_deleted(element):
             return
         self._joined.append(element)
@@ -109,7 +110,7 @@ class _Reader:
             self._write()
 
     def _write(self) -> None:
-        """Write the paragraphs that are one, which is numbered as the last of them."""
+        """Write the joined paragraphs as one, with the number of the last."""
         if not self._joined:
             return
         *_, element = joined = self._joined
@@ -152,7 +153,7 @@ class _Reader:
                 self._runs(child, lines)
 
     def _note(self, reference: Any, lines: LineWriter) -> None:
-        """Add a note, with its number as Word counts it; a mark of its own stands in the text."""
+        """Add a note with its number as Word counts it; a custom mark is in the text."""
         note = self._notes[reference.tag].pop(reference.get(f"{_W}id"), None)
         number = ""
         if reference.get(f"{_W}customMarkFollows") in (None, "0", "false"):
@@ -166,7 +167,7 @@ class _Reader:
 
 
 def _is_deleted(paragraph: Any) -> bool:
-    """Return whether something of a paragraph is deleted or moved away, and nothing else is left.
+    """Return whether all text of a paragraph is deleted or moved away.
 
     Such a paragraph has no number once the changes are accepted.
     """
@@ -193,7 +194,7 @@ def _notes(word: Any, kind: str) -> dict[str, Any]:
 
 
 def _own(element: Any, tag: str) -> Iterator[Any]:
-    """Yield a table's rows, or a row's cells, without those of a table within a cell."""
+    """Yield a table's rows, or a row's cells, without those of nested tables."""
     for descendant in element.iter(f"{_W}{tag}"):
         if next(descendant.iterancestors(element.tag)) is element:
             yield descendant
@@ -214,9 +215,9 @@ def _heading_styles(word: Any) -> dict[str, int]:
 
 
 class _Numbers:
-    """The numbers of a document's paragraphs, counted as Word does when it shows them.
+    """The numbers of a document's paragraphs, counted as Word shows them.
 
-    The text itself does not hold the numbers.
+    The text itself does not contain the numbers.
     """
 
     def __init__(self, word: Any) -> None:
@@ -229,7 +230,7 @@ class _Numbers:
         try:
             part = word.part.numbering_part.element
         except (KeyError, NotImplementedError, AttributeError):
-            return  # the document numbers nothing
+            return  # the document has no numbering
         abstracts = {a.get(f"{_W}abstractNumId"): a for a in part.findall(f"{_W}abstractNum")}
         for listed in part.findall(f"{_W}num"):
             abstract_id = _value(listed.find(f"{_W}abstractNumId"))
@@ -248,7 +249,7 @@ class _Numbers:
         return counter.number(levels, depth)
 
     def _place(self, paragraph: Any) -> tuple[str, int]:
-        """Return the list and the level of a paragraph: its own, else those of its style."""
+        """Return the list and the level of a paragraph: its own, otherwise its style's."""
         style = _value(paragraph.find(f"{_W}pPr/{_W}pStyle"))
         holder, visited = paragraph, set[str]()
         while True:

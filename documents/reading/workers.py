@@ -1,6 +1,6 @@
 """Source files read into documents in worker processes, several at a time and in their order.
 
-A file that crashes the parser, or takes too much, ends its process and no other.
+A file that crashes the parser or exceeds a limit ends only its own process.
 """
 
 import base64
@@ -24,16 +24,16 @@ from lexloop.documents.reading.source import Limits, Loaded, PageRead, Part, Sou
 
 Progress = Callable[[str, int, int], None]
 Pages = dict[str, PageRead]
-"""How many pages of files were recognised so far."""
+"""Progress of recognition by file."""
 _PATIENCE = 1.0
 _AHEAD = 4
-"""Files read ahead of the one that is waited for, for each worker."""
+"""Files that each worker reads ahead."""
 _MODULE = __name__
 _NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "Cannot allocate memory")
 
 
 def silent(stage: str, done: int, total: int) -> None:
-    """Report progress to nobody."""
+    """Ignore progress."""
 
 
 def read_files(
@@ -43,17 +43,17 @@ def read_files(
     workers: int | None = None,
     limits: Limits | None = None,
 ) -> Generator[Loaded, None, None]:
-    """Read files as they are asked for, a few ahead and no more, in their order.
+    """Read files lazily, a few ahead, in order.
 
     Args:
-        files: As ``hash_sources`` gives them; one that changed since is reported.
-        sidecars: As ``read_sidecars`` gives them.
+        files: Files from ``hash_sources``; one that has changed since is reported.
+        sidecars: Sidecars from ``read_sidecars``.
         progress: Called with ``reading``, the files done and the files in all.
-        workers: The number of files parsed at once; None for one a processor.
+        workers: Number of files to parse at once; None for one per processor.
         limits: On each file.
 
     Yields:
-        What each file gave. Closing the iterator early ends the workers.
+        The result of each file. Closing the iterator early ends the workers.
     """
     if not files:
         return
@@ -72,7 +72,7 @@ def read_files(
 
 
 def _result(waited: Future[Loaded], pages: Pages, progress: Progress) -> Loaded:
-    """Return what a file gave; tell meanwhile how many pages of files were recognised."""
+    """Return the result of a file; report meanwhile how many pages were recognised."""
     reported = 0
     while not wait([waited], _PATIENCE).done:
         running = [*pages.values()]
@@ -99,7 +99,7 @@ def read_one(
 ) -> Loaded:
     """Read one file in a worker of a pool, and apply the sidecars to its documents.
 
-    ``pages`` is told how many of its pages were recognised.
+    ``pages`` receives the number of pages that were recognised.
     """
     if (why := sidecars.bars(file.name)) is not None:
         return Loaded(file, (), (SkippedSource(file.name, why),))
@@ -126,10 +126,10 @@ def _read_from(
     *,
     pages: Pages,
 ) -> tuple[int, ...] | None:
-    """Read from a part on, and return the part to go on with; None where there is none.
+    """Read from a part on, and return the next part to read; None if there is none.
 
-    A file whose member ends the worker is read on from the next member. Nothing of a part that
-    fails is used.
+    If a member ends the worker, reading continues with the next member. Nothing of a failed part is
+    used.
     """
     part, begun = Part(file.name, ()), len(items)
     try:
@@ -155,7 +155,7 @@ def answers(worker: WorkerProcess, asked: Frame, limits: Limits) -> Iterator[Fra
     """Send a request and yield the answer frame by frame, the last being the ``end``.
 
     Raises:
-        CorpusError: The worker took too long or too much memory, or crashed; it is dead now.
+        CorpusError: The worker exceeded its time or memory, or crashed; it has ended.
     """
     deadline = time.monotonic() + limits.seconds
     worker.send(asked)
@@ -188,7 +188,7 @@ def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
         return CorpusError(f"It needs more than {memory} of memory.", "Split the file.")
     if code == -signal.SIGALRM:
         return _too_long(limits)
-    if code == -signal.SIGABRT:  # how PDFium ends when it gets no memory
+    if code == -signal.SIGABRT:  # how PDFium ends if it gets no memory
         message = f"The parser gave up (signal 6): it may need more than {memory} of memory."
         return CorpusError(message, "Split the file.")
     if code < 0:
@@ -201,7 +201,7 @@ _OUT_OF_MEMORY = 71
 """Exit code of a worker that ran into its memory limit."""
 _GRACE = 5.0
 _WORN = 0.25
-"""The share of its memory a worker may once have used and still be given another file."""
+"""The share of its memory that a worker may have used and still get another file."""
 
 
 def request(file: SourceFile, start: tuple[int, ...], limits: Limits) -> Frame:
@@ -211,7 +211,7 @@ def request(file: SourceFile, start: tuple[int, ...], limits: Limits) -> Frame:
 
 
 def to_frame(item: Document | SkippedSource | Part | PageRead) -> Frame:
-    """Return what a reader found as JSON can hold it."""
+    """Return a reader's item as JSON values."""
     if isinstance(item, Part):
         return {"part": item}
     if isinstance(item, PageRead):
@@ -224,7 +224,7 @@ def to_frame(item: Document | SkippedSource | Part | PageRead) -> Frame:
 
 
 def from_frame(frame: Frame) -> Document | SkippedSource | Part | PageRead:
-    """Return what ``to_frame`` was given."""
+    """Return the item that was given to ``to_frame``."""
     if "part" in frame:
         name, place = frame["part"]
         return Part(name, tuple(place))
@@ -243,8 +243,8 @@ def from_frame(frame: Frame) -> Document | SkippedSource | Part | PageRead:
 def answering(memory: str, recognising: str) -> Callable[[Frame], Iterator[Frame]]:
     """Limit the memory of this process to some bytes, and return the function that reads a file.
 
-    It gives frames ``document``, ``skipped``, ``part`` and ``page``, perhaps ``failed`` with a
-    reason, and ``end``, which says whether the worker is fit for another file.
+    It yields frames ``document``, ``skipped``, ``part`` and ``page``, perhaps ``failed`` with a
+    reason, and ``end``, which says whether the worker can read another file.
     """
     return confined(memory, _read, recognising)
 
@@ -256,8 +256,8 @@ def confined(
 
     Args:
         memory: The most bytes of address space.
-        read: Answers a request; a ``CorpusError`` of it becomes a frame ``failed``.
-        most: What it may raise this limit to itself.
+        read: Answers a request; its ``CorpusError`` becomes a frame ``failed``.
+        most: Highest memory limit that it may set itself.
     """
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), max(int(memory), int(most or 0))))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -282,7 +282,7 @@ def confined(
 def _peak() -> int:
     """Return the most bytes that this process has used.
 
-    What ``getrusage`` counts begins, on Linux, with what the process had that started this one.
+    On Linux ``getrusage`` starts with the memory of the process that started this one.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
@@ -292,14 +292,14 @@ def _peak() -> int:
 
 
 def _set_alarm(seconds: float) -> None:
-    """End this process after some seconds, even where nobody is left to do it."""
+    """End this process after some seconds, even if its parent is gone."""
     signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE)
 
 
 def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
     data = read_file(Path(asked["path"]), asked["sha256"], limits)
     for item in read_bytes(data, asked["name"], limits, tuple(asked["start"])):
-        if isinstance(item, PageRead):  # pages are drawn with the memory that reading them gets
+        if isinstance(item, PageRead):  # drawing pages counts towards the memory of reading them
             _, most = resource.getrlimit(resource.RLIMIT_AS)
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
         if isinstance(item, (Part, PageRead)):

@@ -1,4 +1,4 @@
-"""Tables of contents: which lines only list what comes below them."""
+"""Tables of contents: the lines that only list what comes below them."""
 
 import re
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ _LEADER = re.compile(
     r"(?<![\s.…])(?:[\s.…]*+(?<=\s)\d{1,4}"
     r"|(?=[\s.…]*?(?:\.\.|…|\t|\s\s))[\s.…]++(?:\d{1,4}|[ivxl]{1,6}))$"
 )
-"""The number of a page behind a blank, or behind dots; a run of either is passed over once."""
+"""A page number after a blank or dots; a run of either is scanned once."""
 _PAGED = re.compile(r"[\w)][.…\s]*+(?:(?<=[…\t])|(?<=\.\.|…\s|\s\s)|(?<=\.\.\s))(\d{1,3})$")
 _HEAD_LINES = 4
 """How many lines the head of a page takes within contents."""
 _ENTRY_GAP = 2
-"""By how many lines entries of a list of contents may stand apart."""
+"""The most lines between two entries of a table of contents."""
 
 
 def contents_of(lines: Sequence[LogicalLine]) -> frozenset[int]:
@@ -34,7 +34,7 @@ def contents_of(lines: Sequence[LogicalLine]) -> frozenset[int]:
 
 
 def _titled_contents(lines: Sequence[LogicalLine]) -> range:
-    """Return the lines of a table of contents, up to where its first entry comes again."""
+    """Return the lines of a table of contents, up to the second occurrence of its first entry."""
     for number, line in enumerate(lines):
         if not _CONTENTS.match(line.text):
             continue
@@ -44,7 +44,7 @@ def _titled_contents(lines: Sequence[LogicalLine]) -> range:
             again = entry in titles and not _counts_on(lines, place)
             if again or _is_sentence(lines[place]):
                 return range(number, place)
-            # an entry such as "article 5 fees" heads the text in two lines
+            # an entry such as "article 5 fees" is repeated in the text as two lines
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             titles.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
@@ -52,7 +52,7 @@ def _titled_contents(lines: Sequence[LogicalLine]) -> range:
 
 
 def _counts_on(lines: Sequence[LogicalLine], number: int) -> bool:
-    """Return whether numbers go on across a line, as across the head of each page of contents."""
+    """Return whether numbers continue across a line, such as the head of a page of contents."""
     near = range(max(number - _HEAD_LINES, 0), min(number + _HEAD_LINES, len(lines)))
     values = [
         (place, marker.value) for place in near for marker in list_markers(lines[place].text)[:1]
@@ -63,7 +63,7 @@ def _counts_on(lines: Sequence[LogicalLine], number: int) -> bool:
 
 
 def _paged_entries(lines: Sequence[LogicalLine]) -> range:
-    """Return a run of lines that end with the numbers of pages, which never fall."""
+    """Return a run of lines that end with page numbers in ascending order."""
     begin, last, count, page = 0, 0, 0, 0
     for number, line in enumerate(lines):
         match = _PAGED.search(line.text[-_LEADER_CHARS:])
@@ -78,7 +78,7 @@ def _paged_entries(lines: Sequence[LogicalLine]) -> range:
 
 
 def _entries(lines: Sequence[LogicalLine]) -> range:
-    """Return a run of lines that all come again as headings that the format marks."""
+    """Return a run of lines that all occur again as headings marked by the format."""
     marked = {_plain(line.text) for line in lines if line.level}
     if not marked:
         return range(0)
@@ -97,9 +97,9 @@ def _entries(lines: Sequence[LogicalLine]) -> range:
 
 
 def _listed_again(lines: Sequence[LogicalLine]) -> frozenset[int]:
-    """Return the lines of runs of numbered entries that all come again: a page's list of links.
+    """Return the lines of runs of numbered entries that all occur again, as a page's links do.
 
-    Where they come again they stand apart, with what they head between them.
+    The second occurrences must be apart, with the text they head between them.
     """
     last: dict[str, int] = {}
     entries: dict[int, str] = {}
@@ -125,13 +125,13 @@ def _listed_again(lines: Sequence[LogicalLine]) -> frozenset[int]:
 
 
 def _is_sentence(line: LogicalLine) -> bool:
-    """Return whether a line is prose and no entry of a table of contents."""
+    """Return whether a line is prose and not an entry of a table of contents."""
     numbered = word_marker(line.text) or list_markers(line.text) or bare_number(line.text)
     return len(line.text) > 60 and line.ended and not numbered
 
 
 def _plain(text: str) -> str:
-    """Return an entry without its dots and page number; the 2 of "PART 2" is none."""
+    """Return an entry without its dots and page number; the 2 of "PART 2" is kept."""
     marker = word_marker(text)
     bare = marker is not None and not text[marker.end :].strip()
     return " ".join(re.findall(r"\w+", (text if bare else _LEADER.sub("", text[:300])).lower()))

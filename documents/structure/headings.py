@@ -1,17 +1,17 @@
-"""A line that opens a part or a provision."""
+"""Headings: the lines that open a part or a provision."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A line, or two, that open a part or a provision.
+    """One or two lines that open a part or a provision.
 
     Args:
-        style: The keyword, the style of its number, or nothing.
-        number: As it is written; empty where there is none.
-        level: The level that the format gives it; 0 where it gives none.
-        body: Where the text of the provision begins in the line, if it goes on behind the heading.
+        style: Keyword, or style of the number, or "".
+        number: Number as written; "" if there is none.
+        level: Heading level given by the format; 0 if none.
+        body: Where the text of the provision begins in the line, if it follows the heading there.
         title: The number of following lines that belong to the heading.
         value: The place of its number in its sequence.
     """
@@ -26,5 +26,5 @@ class Heading:
 
     @property
     def sole(self) -> bool:
-        """True where the number is all that tells its rank."""
+        """True if only the number shows the rank."""
         return self.style[:1] == "1" or (self.style[:1] in "AI" and not self.level)

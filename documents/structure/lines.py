@@ -26,14 +26,16 @@ _WIDEST = 130
 _FULL_SHARE = 0.35
 """The share of lines that must reach the margin for a text to count as wrapped."""
 _RAGGED = 0.3
-"""A line that leaves less of the width free and ends no sentence is one of a paragraph."""
+"""A line that is short of the width by less than this share, and ends no sentence, is part of a
+paragraph.
+"""
 _BEFORE_ITEM = (",", ";", " and", " or")
 _UNFINISHED = frozenset(
     "the a an of to in by for with from that which is are be under any such this its their".split()
 )
-"""Words that no line ends with that is whole."""
+"""Words that never end a finished line."""
 _NAME_GOES_ON = re.compile(r"[^\W\d_a-z][^\W\d_]+(?: [^\W\d_A-Z]|[.;]$)")
-"""A word with a capital and one without, as a line begins that goes on with a name."""
+"""A capitalised word and a lower-case one, as at the start of a line that continues a name."""
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
 _RULING = " \t|:+=_-"
 _GAP = re.compile(r"\t+|\s{3,}")
@@ -48,9 +50,9 @@ _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _MARGIN_WORDS, _SHORTEST_WRAPPED = 8, 30
 _ENDS_ASKING = (" is", " are", " be")
 MARGIN = "Marginal note:"
-"""What stands before such words in the acts of Canada."""
+"""The words before a marginal note in the acts of Canada."""
 _CODE_INDENT = 4
-"""From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
+"""From this indent on, Markdown shows a line as code: "# ..." is a comment there."""
 SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FIGURE = re.compile(r"\d[\d.,]*\s*[^\s\d]")
 
@@ -60,12 +62,12 @@ class LogicalLine:
     """A logical line, without the blanks around it.
 
     Args:
-        start: Where it begins, in code points of the document's text.
-        text: Its text without the marks of Markdown in front; on one line.
+        start: Start, in code points of the document's text.
+        text: Text on one line, without Markdown's marks at the beginning.
         skipped: The number of characters in front that are left out of ``text``.
-        level: The level of the heading that the format says it is, from 1; 0 where it is none.
-        column: The blanks in front of it, tabs as up to eight.
-        below: The blanks in front of the first line that continues it; -1 where none does.
+        level: Heading level given by the format, from 1; 0 if none.
+        column: Blanks before it; a tab is up to eight.
+        below: Blanks before the first line that continues it; -1 if none does.
     """
 
     start: int
@@ -79,22 +81,22 @@ class LogicalLine:
 
     @property
     def ended(self) -> bool:
-        """True where it ends as a sentence or a lead-in does."""
+        """True if it ends like a sentence or a lead-in."""
         return self.text.rstrip(_CLOSERS)[-1:] in _TERMINAL or self.text.endswith(("—", "–"))
 
     @property
     def breaks_off(self) -> bool:
-        """True where it ends within a sentence, as at the end of a page."""
+        """True if it ends within a sentence, as at the end of a page."""
         return len(self.text) > _SENTENCE_CHARS and not self.ended and not self.row
 
     @property
     def leads(self) -> bool:
-        """True where it ends as the words before a list do."""
+        """True if it ends like the lead-in of a list."""
         return self.text.rstrip(_CLOSERS).endswith(LEADS)
 
     @property
     def short(self) -> bool:
-        """True where it looks like a heading: short, unfinished, not begun in the middle."""
+        """True if it looks like a heading: short, unfinished, not begun within a sentence."""
         text = self.text
         return (
             len(text) <= 160
@@ -104,7 +106,7 @@ class LogicalLine:
 
     @property
     def beside(self) -> bool:
-        """True if it looks like what stands in the margin of a provision: "Duties of owners."."""
+        """True if it looks like a marginal note: "Duties of owners."."""
         text = self.text
         if text.startswith(MARGIN):
             return True
@@ -113,11 +115,11 @@ class LogicalLine:
 
 
 def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[LogicalLine]:
-    """Return the lines of a document in order; none of them blank.
+    """Return the lines of a document in order, without blank ones.
 
     Args:
-        text: The whole text.
-        levels: Those of the headings that the format marks, by the offset of their line.
+        text: The full text.
+        levels: Levels of the headings that the format marks, by offset of their line.
         paged: Whether the format has pages.
     """
     physical = list(_physical(text))
@@ -125,7 +127,7 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
     width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
     lines: list[LogicalLine] = []
     last = 0.0  # the last bare number in front of a line
-    until = 0  # where the last line ends, the lines that only continue it included
+    until = 0  # where the last line ends, including the lines that continue it
     below = -1  # the indent of the first of these
     rows = _rows(text, physical)
     pages = page_numbers([text[start:end] for start, end in physical])
@@ -135,7 +137,7 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
         line = text[start:end]
         if not rows[number] and is_ruler(line.replace("*", "-")):
             continue
-        # in a format that marks headings itself, "# ..." is a comment and no heading
+        # if the format marks headings itself, "# ..." is a comment
         may_head = not paged and len(line) <= LONGEST_HEADING
         may_head = may_head and _column(text, start) < _CODE_INDENT
         marks = _MARKDOWN.match(line) if may_head else None
@@ -189,9 +191,9 @@ def _column(text: str, start: int) -> int:
 
 
 def hangs(lines: Sequence[LogicalLine]) -> bool:
-    """Return whether the lines of list items stand below their text, right of their numbers.
+    """Return whether continued lines of list items are indented to the text, not to the number.
 
-    Where they do, the indent of a line tells what it lies in.
+    If so, the indent of a line shows which item it belongs to.
     """
     hung = items = 0
     for line in lines:
@@ -223,7 +225,7 @@ def _line(
 
 
 def _physical(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the trimmed span of each line of the text, the blank ones empty."""
+    """Yield the trimmed span of each line of the text; blank lines give empty spans."""
     start = 0
     for line in text.split("\n"):
         first = start + len(line) - len(line.lstrip())
@@ -232,10 +234,10 @@ def _physical(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _width(edges: Sequence[int]) -> int:
-    """Return the margin at which a text was wrapped by hand; 0 where it was not.
+    """Return the margin at which a text was wrapped by hand; 0 if it was not.
 
     Args:
-        edges: Where its lines end, in characters from their beginning, indents included.
+        edges: Right ends of its lines, in characters, including the indent.
     """
     lengths = sorted(edges)
     if len(lengths) < 8:
@@ -248,10 +250,10 @@ def _width(edges: Sequence[int]) -> int:
 
 
 def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width: int) -> bool:
-    """Return whether a line only continues those before it, the last ending at ``edge``.
+    """Return whether a line continues those before it; the last of them ends at ``edge``.
 
-    Edge and width are in characters from the beginning of the line; the width is 0 where the text
-    was not wrapped.
+    ``edge`` and ``width`` are in characters from the beginning of the line; ``width`` is 0 if the
+    text was not wrapped.
     """
     if lies_over(last.text, line) or _breaks_off_in_a_name(last.text, line):
         return True
@@ -262,11 +264,13 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
         if opens:
             return not (last.ended or last.text.endswith(_BEFORE_ITEM))
         return not last.ended or line[0].islower()
-    asks = len(last.text) <= _SHORTEST_WRAPPED and line[0].isupper()  # "Who we are"
+    asks = (
+        len(last.text) <= _SHORTEST_WRAPPED and line[0].isupper()
+    )  # headings such as "Who we are"
     asks = asks and last.text.endswith(_ENDS_ASKING)
     if not opens and not asks and _is_unfinished(last.text):
         return True
-    # what stands below a list in small letters ends the sentence that leads into the list
+    # lower-case text below a list finishes the sentence of the lead-in
     listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
     return not (last.ended or listed) and line[0].islower() and not list_markers(line)
 
@@ -278,7 +282,7 @@ def _is_unfinished(text: str) -> bool:
 
 
 def _counts(last: str, line: str) -> bool:
-    """Return whether a line and the one before begin with numbers that follow each other."""
+    """Return whether a line and the one before begin with consecutive numbers."""
     before, after = bare_number(last), bare_number(line)
     return before is not None and after is not None and after.value - before.value == 1
 
@@ -294,8 +298,8 @@ def _breaks_off_in_a_name(last: str, line: str) -> bool:
 def _goes_on_with_number(last: LogicalLine, line: str, counted: float) -> bool:
     """Return whether a line that begins with a figure only continues a sentence: "/ 30 seconds".
 
-    The line before ends within one, in a small letter; and the figure is not the next of those that
-    stand in front of lines, the last of which is ``counted``.
+    The line before ends within a sentence, in lower case, and the figure is not the next of the
+    numbers before lines; ``counted`` is the last of those.
     """
     within = last.text[-1].islower() or last.text[-1] in ",)"
     if not (within and _FIGURE.match(line)) or list_markers(line):
@@ -305,9 +309,9 @@ def _goes_on_with_number(last: LogicalLine, line: str, counted: float) -> bool:
 
 
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return which lines are rows of a table: cells between bars, or gaps as a neighbour's.
+    """Return which lines are table rows: cells between bars, or with gaps like their neighbours'.
 
-    A line drawn below the names of columns parts them from no neighbour.
+    A line drawn below the column names does not separate them from the rows.
     """
     lines = [text[start : min(end, start + _LONGEST_ROW)] for start, end in physical]
     fields = [0 if list_markers(line) else len(_GAP.findall(line.strip())) for line in lines]
@@ -323,7 +327,7 @@ def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
 
 
 def cells(row: str) -> list[str]:
-    """Return the cells of a row, without the blanks around them."""
+    """Return the cells of a row, without surrounding blanks."""
     parts = row.strip().strip("|").split("|") if "|" in row else _GAP.split(row.strip())
     return [part.strip() for part in parts]
 
@@ -334,9 +338,9 @@ def is_ruler(row: str) -> bool:
 
 
 def caption(line: str) -> tuple[str, str] | None:
-    """Return number and heading of a line such as ``Table 2 Fines``; None if it is none.
+    """Return number and heading of a line such as ``Table 2 Fines``, or None.
 
-    A sentence may begin as it does: only a table above or below tells.
+    A sentence may begin in the same way; only a table above or below confirms it.
     """
     match = _CAPTION.match(line)
     return (

@@ -19,7 +19,7 @@ _MOST_DOUBTS = 100
 
 
 def named_places(tree: Tree, phrase: str) -> list[int]:
-    """Return the places that words name, in order; all with the label if it is repeated."""
+    """Return the places named by words, in order; several if a label is repeated."""
     phrase = " ".join(folded(phrase).split())
     wanted = phrase.casefold()
     label_at = {
@@ -41,7 +41,7 @@ def named_places(tree: Tree, phrase: str) -> list[int]:
 
 
 def missing_place(tree: Tree, question: str) -> Missing | None:
-    """Return what is in place of a provision that is missing; None where none is named."""
+    """Return what replaces a missing provision in an answer; None if none is missing."""
     return next(filter(None, map(tree.missing, asked_references(question))), None)
 
 
@@ -55,9 +55,9 @@ def asked_references(question: str) -> Sequence[Reference]:
 
 
 def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
-    """Return the words above an item that it completes, outermost first, each on one line.
+    """Return the lead-ins above an item, outermost first, each on one line.
 
-    Those of a row are the names of its table's columns.
+    For a row these are the column names of its table.
     """
     lines: list[str] = []
     if tree.units[place].kind == "row":
@@ -87,10 +87,10 @@ def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
 
 
 def unfound(tree: Tree, text: str) -> list[str]:
-    """Return what a text refers to in itself more than once and does not have, in words.
+    """Return sentences about missing provisions that a text refers to more than once.
 
-    Each is a doubt: it may be what was not read as a provision. Kinds that a document has none of
-    are of another one.
+    Each is a doubt: the provision may exist but was not recognised. References of a kind that the
+    document does not use are to another document.
     """
     counts: Counter[tuple[Step, ...]] = Counter()
     first: dict[tuple[Step, ...], tuple[Reference, str]] = {}
@@ -104,7 +104,7 @@ def unfound(tree: Tree, text: str) -> list[str]:
                 phrase = " ".join(words[reference.start : reference.end].split())
                 first.setdefault(steps, (reference, phrase))
     repeated = ((*first[steps], count) for steps, count in counts.most_common() if count > 1)
-    # a numbering is gone through for each of them
+    # checking each scans a numbering
     lost = (row for row in repeated if not tree.find(row[0]) and tree.missing(row[0]))
     return [
         f"{phrase} is referred to {count} times and was not found."
@@ -113,6 +113,6 @@ def unfound(tree: Tree, text: str) -> list[str]:
 
 
 def owns_label(tree: Tree, place: int) -> bool:
-    """Return whether a unit's label is its own and not that of what it lies in."""
+    """Return whether a unit has a label of its own, not that of its parent."""
     unit = tree.units[place]
     return bool(unit.label) and (unit.parent < 0 or unit.label != tree.units[unit.parent].label)

@@ -1,4 +1,4 @@
-"""Markers in front of lines: numbers, letters and keywords, and where they lie; defined terms."""
+"""Markers at the beginning of lines: numbers, letters and keywords; and defined terms."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +52,7 @@ _TITLE = re.compile(
     r"{1,12})\.(?:\s+|$)"
 )
 _DASHED = re.compile(r"(?P<heading>[A-Z“\"‘'][^.;]{1,200})\.\s?(?:[—–]|--?(?=[\s(A-Z]))\s*(?=\S)")
-"""A heading behind which a stop and a dash stand: "Removal of members.—(1) The council ..."."""
+"""A heading followed by a stop and a dash: "Removal of members.—(1) The council ..."."""
 _OPENING = frozenset("§ABCDEHKPRST")
 """The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
@@ -107,7 +107,7 @@ class Marker:
         style: Its form: ``(a)``, ``(1)``, ``1.``, ``1.1``, ``i)``, ``article``, ``•``.
         value: Its place in the sequence of that style, from 1; 0 for a bullet. Letters after a
             number (``12A``) count as fractions.
-        number: As it is written, without brackets and stops.
+        number: Number as written, without brackets and stops.
         end: Where the text after it begins in the line.
     """
 
@@ -118,11 +118,11 @@ class Marker:
 
 
 def page_numbers(lines: Sequence[str]) -> frozenset[int]:
-    """Return the places of lines that number pages, wherever they stand.
+    """Return the indices of lines that are page numbers, anywhere in a text.
 
-    Each is one more than the last, with some lines of text between them. It is alone on its line,
-    or behind the word "page" in a line that is else the same, or in the running head of each second
-    page: "10 Bill", "12 Bill".
+    Each number is one more than the last, with some lines of text between. The number is alone on
+    its line, follows "page" in a repeated line, or is in the running head of every second page: "10
+    Bill", "12 Bill".
     """
     read: list[tuple[int, str, int]] = []
     paged: set[str] = set()
@@ -139,7 +139,7 @@ def page_numbers(lines: Sequence[str]) -> frozenset[int]:
     each = {
         words for words, value in printed if (words, value + 1) in printed
     }  # "Article 1", "Article 2"
-    ends: dict[tuple[str, int], tuple[int, int]] = {}  # how many end so, and the last one's place
+    ends: dict[tuple[str, int], tuple[int, int]] = {}  # how many end so, and the index of the last
     back: dict[int, int] = {}
     for place, words, value in read:
         if words in each - paged:
@@ -179,7 +179,7 @@ def word_marker(line: str) -> Marker | None:
 
 
 def list_markers(line: str, at: int = 0) -> list[Marker]:
-    """Return the ways to read the number that a line has at an offset; empty if it has none.
+    """Return the possible readings of the number at an offset of a line; empty if none.
 
     ``(i)`` is a letter or a Roman numeral: both are given.
     """
@@ -205,7 +205,7 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
 
 
 def bare_number(line: str) -> Marker | None:
-    """Return a number with only a blank behind it, as in UK acts: ``5 Offences``."""
+    """Return a number followed only by a blank, as in UK acts: ``5 Offences``."""
     match = _BARE.match(line)
     return Marker("1.", _numeric(match["number"]), match["number"], match.end()) if match else None
 
@@ -219,7 +219,7 @@ def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
 def title_heading(line: str, at: int) -> tuple[str, int] | None:
     """Return a heading that runs into its text, and the text's start.
 
-    It is in title case, ``2. Grant of License.``, or a dash stands behind its stop.
+    The heading is in title case, ``2. Grant of License.``, or a dash follows its stop.
     """
     match = _DASHED.match(line, at)
     if match is None and line[at : at + 1].isupper():
@@ -243,14 +243,14 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
     elif len(low) == 2 and not roman and low == number:  # (ab) after (aa), (ba) inserted after (b)
         inserted = ord(low[0]) - 96 + (ord(low[1]) - 96) / 100
         markers.append(Marker(form.format("A" if upper else "a"), inserted, number, end))
-    # few lists count to fifty: where neither reading goes on, (c) is a letter
+    # few lists have fifty items: if neither reading continues a list, (c) is a letter
     return markers[::-1] if number in LETTERS else markers
 
 
 def _numeric(number: str) -> float:
     """Return a number's value: 12 for ``12``, 12.01 for ``12A``, 12.0102 for ``12AB``.
 
-    Inserted provisions stand between.
+    Inserted provisions come between whole numbers.
     """
     digits = re.match(r"\d+", number)
     if digits is None:
@@ -271,7 +271,7 @@ def value_of(number: str) -> float:
 
 
 def _behind(line: str, match: re.Match[str]) -> int:
-    """Return where the text behind a number begins."""
+    """Return where the text after a number begins."""
     return len(line) - len(line[match.end() :].lstrip(_BLANKS))
 
 
@@ -282,11 +282,12 @@ def is_about_definitions(heading: str) -> bool:
 
 
 def defined_term(line: str, among_definitions: bool) -> str | None:
-    """Return the term that a line defines; None where it defines none.
+    """Return the term that a line defines, or None.
 
     Args:
-        line: The text behind the number, if there is one.
-        among_definitions: Whether it stands where terms are defined: there a term needs no quotes.
+        line: Text after the number, if there is one.
+        among_definitions: Whether the line is in a provision of definitions, where a term needs no
+            quotes.
     """
     head = line[: 2 * _REACH]
     if entry := _TERM_RUN_IN.match(head):  # Fee. "Fee" means ...
@@ -311,17 +312,17 @@ class OpenUnit:
     Args:
         style: The style of its number; the keyword of a heading.
         value: Its place in its sequence.
-        rank: The rank of its keyword, the outermost 0; -1 where it has none.
-        level: The heading level that the format gives; 0 where it gives none.
+        rank: Rank of its keyword, 0 for the outermost; -1 without a keyword.
+        level: Heading level given by the format; 0 if none.
         divides: Whether it was opened by a heading and not by a line of a list.
-        leads: Whether its own text ends as the lead-in of a list does.
-        bare: Whether nothing but its number has come yet.
-        place: Its place in the tree, once it has one.
-        column: The indent of its number, where indents tell; else -1. That of the shortest number
-            where the right ends of a list's numbers stand below each other.
-        inner: The indent of the text behind the number.
+        leads: Whether its own text ends like the lead-in of a list.
+        bare: Whether it has only a number so far.
+        place: Index in the tree, once it has one.
+        column: Indent of its number if indents are meaningful, otherwise -1. If a list's numbers
+            are aligned right, the indent of the shortest number.
+        inner: Indent of the text after the number.
         listed: The last item that was opened in it.
-        said: Where its heading begins in its own line; -1 where it is not there.
+        said: Where its heading begins in its own line; -1 if it is elsewhere.
         ended: Whether that line ends as a sentence does.
     """
 
@@ -348,9 +349,9 @@ class OpenUnit:
     ended: bool = False
 
     def beside(self, marker: Marker, column: int) -> bool:
-        """Return whether a number at an indent may stand in one list with this one.
+        """Return whether a number with this indent may be in the same list.
 
-        The numbers of a list, or their right ends, stand below each other.
+        The numbers of a list are aligned left or right.
         """
         return (
             min(column, self.column) < 0
@@ -359,18 +360,18 @@ class OpenUnit:
         )
 
     def stands(self, column: int, marker: Marker, last: "OpenUnit | None") -> None:
-        """Note the indent of its number, which stands below that of the item before it."""
+        """Record the indent of its number, aligned with the item before."""
         self.column, self.inner = column, column + marker.end
         if last is not None and (last.style, last.inner) == (self.style, self.inner):
             self.column = max(column, last.column)
 
     def outside(self, column: int) -> bool:
-        """Return whether what stands at an indent stands left of this number, so not in it."""
+        """Return whether an indent is left of this number, and so outside the item."""
         return 0 <= column < self.column
 
 
 class Fit(NamedTuple):
-    """One way to read a number: the open units that stay open, and the cost of it."""
+    """One reading of a number: the open units that stay open, and its cost."""
 
     marker: Marker
     keep: int
@@ -378,7 +379,7 @@ class Fit(NamedTuple):
 
     @property
     def odd(self) -> bool:
-        """True where the number does not follow from what came before."""
+        """True if the number does not follow from the ones before."""
         return self.cost >= _GAP
 
 
@@ -390,11 +391,11 @@ def best_fit(
 ) -> Fit:
     """Return the likeliest way to read the number of a line.
 
-    A number that goes on where an open list stands is preferred to one that opens a list, and
-    that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides, that is
-    whether ``(ii)`` comes before ``(j)`` below; None where neither comes.
+    A number that continues an open list is preferred to one that opens a list, and that to one that
+    leaves a gap. ``(i)`` after ``(h)`` may be either. What follows decides: whether ``(ii)`` comes
+    before ``(j)`` below, or None if neither does.
 
-    ``column`` is the indent of the line, -1 where indents tell nothing.
+    ``column`` is the indent of the line; -1 if indents are not meaningful.
     """
     base = next((i + 1 for i in range(len(stack) - 1, -1, -1) if stack[i].divides), 0)
     if inserted := _inserted(markers, stack):
@@ -415,7 +416,7 @@ def best_fit(
 
 
 def _inserted(markers: Sequence[Marker], stack: Sequence[OpenUnit]) -> Fit | None:
-    """Return the fit of ``(aa)`` as an item that was inserted behind ``(a)``, if it is one."""
+    """Return the fit of ``(aa)`` as an item inserted after ``(a)``, or None."""
     last = stack[-1] if stack else None
     for marker in markers:
         single = marker.style.replace("aa", "a").replace("AA", "A")
@@ -437,7 +438,7 @@ def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) -
     led = bool(stack) and stack[-1].leads
     keep = len(stack)
     while keep > base and stack[keep - 1].kind == "text" and not stack[keep - 1].leads:
-        keep -= 1  # text holds a list only if it leads in
+        keep -= 1  # text contains a list only if it is a lead-in
     if not marker.value and stack and not led:
         while keep > base + 1 and stack[keep - 2].leads and stack[keep - 1].value:
             keep -= 1  # bullets after a finished list do not belong to its last item
@@ -455,7 +456,7 @@ def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) -
 
 
 def _cost_behind(last: OpenUnit, marker: Marker, column: int) -> float:
-    """Return the cost of a number as the next behind another of its style."""
+    """Return the cost of a number as the next after another in its style."""
     step = marker.value - last.value
     follows = 0 < step <= 1 or (not marker.value and not last.value)
     cost = _EXACT if follows else _GAP if step > 0 else _BACK
@@ -463,7 +464,7 @@ def _cost_behind(last: OpenUnit, marker: Marker, column: int) -> float:
 
 
 def _resumed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) -> Iterator[Fit]:
-    """Yield the fits of a number in lists that text has ended, where it is the next of one."""
+    """Yield the fits of a number that continues a list after text has interrupted it."""
     for depth in range(len(stack) - 1, max(base - 2, -1), -1):
         last = stack[depth].listed
         if last is None or last.style != marker.style or last in stack[depth + 1 : depth + 2]:
@@ -473,11 +474,11 @@ def _resumed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) 
 
 
 def _decimal(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
-    """Return the fit of ``4.2.1``: in ``4.2``, else beside what shares most of its number."""
+    """Return the fit of ``4.2.1``: below ``4.2``, or beside the number that shares most of it."""
     above = [
         i for i, e in enumerate(stack) if e.number and marker.number.startswith(e.number + ".")
     ]
-    if above:  # beside 2.1, item 2 of a list in it holds no 2.2
+    if above:  # next to 2.1, item 2 of a list in it does not contain 2.2
         named = (
             i for i in reversed(above) if stack[i].kind == "provision" or "." in stack[i].number
         )

@@ -34,14 +34,14 @@ def numbered_headings(
     named: Collection[float],
     indented: bool,
 ) -> dict[int, Heading]:
-    """Return the provisions that numbers alone name, by their lines; empty if none are.
+    """Return the provisions that only have numbers, by line; empty if there are none.
 
     Args:
-        lines: Of the whole document.
+        lines: Lines of the whole document.
         contents: The lines of the table of contents.
-        taken: The lines that keywords open.
+        taken: Lines opened by keywords.
         named: The numbers of provisions that the text names.
-        indented: Whether indents tell, so that provisions stand below each other.
+        indented: Whether indents are meaningful, so that provisions are aligned.
     """
     spine = _spine(lines, contents, taken, named, indented)
     return spine or _paragraphs(lines, contents, taken, indented)
@@ -56,9 +56,9 @@ def _spine(
 ) -> dict[int, Heading]:
     """Return the provisions that a number alone names: "5 Offences", "2. Grant of licence".
 
-    Of all runs of numbers through the document, each one more than the last, it is the one for
-    which most speaks: that its lines look like headings, that 2.1 stands below 2, that the text
-    itself names its numbers. A list that only counts is told from it by what speaks for it.
+    Of all runs of consecutive numbers through the document, this is the one with the most evidence:
+    its lines look like headings, 2.1 comes below 2, and the text refers to its numbers. A list that
+    only counts has less evidence.
     """
     runs: dict[tuple[str, int], _Runs] = defaultdict(_Runs)
     for number, line in enumerate(lines):
@@ -94,9 +94,9 @@ def _paragraphs(
 ) -> dict[int, Heading]:
     """Return the provisions of a document that only numbers its paragraphs, without headings.
 
-    The numbers of one style rise all the way, wherever they begin and whatever they leave out, and
-    each opens a whole sentence; together they are the most of the text. What a lead-in leads into
-    is a list, unless each item of it says something by itself.
+    The numbers of one style rise throughout, from any start and with any gaps, and each opens a
+    full sentence; together they are most of the text. Items after a lead-in are a list, unless each
+    is a statement by itself.
     """
     runs: dict[tuple[str, int], dict[int, Marker]] = defaultdict(dict)
     for number, line in enumerate(lines):
@@ -112,7 +112,7 @@ def _paragraphs(
 
 
 def _are_paragraphs(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
-    """Return whether a run of numbers counts the paragraphs that a document is made of."""
+    """Return whether a run of numbers counts the paragraphs of a whole document."""
     first, last = min(run), max(run)
     texts = [lines[number].text[marker.end :] for number, marker in run.items()]
     if any(text[:1].islower() or text.endswith((";", ",")) for text in texts):
@@ -124,9 +124,9 @@ def _are_paragraphs(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> 
 
 
 def _completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
-    """Return whether numbers only complete the words before them: nothing stands between them.
+    """Return whether numbered items only complete the text before them, with nothing between.
 
-    Most of them say nothing by themselves.
+    Most of the items are not sentences.
     """
     first, last = min(run, default=0), max(run, default=0)
     if not first or not lines[first - 1].leads or last - first + 1 > len(run):
@@ -135,7 +135,7 @@ def _completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
 
 
 def _rises(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
-    """Return whether numbers rise, and no missing number stands within a line."""
+    """Return whether numbers rise, and no missing number is found within a line."""
     for (above, before), (below, after) in pairwise(run.items()):
         if after.value <= before.value:
             return False
@@ -149,7 +149,7 @@ def _rises(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
 def _runs_through(
     run: Collection[int], alike: Collection[int], lines: Sequence[LogicalLine]
 ) -> bool:
-    """Return whether nearly all numbers of a style are one run over the headings of a document."""
+    """Return whether nearly all numbers of a style are one run over the document's headings."""
     first, last = min(run), max(run)
     crossed = sum(line.level > 0 for line in lines[first:last])
     wide = crossed >= FEWEST_MARKED or 2 * (last - first) >= len(lines)
@@ -157,7 +157,7 @@ def _runs_through(
 
 
 class _Runs:
-    """The runs of one style of numbers, of which the one is kept for which most speaks.
+    """The runs of numbers in one style; the one with the best score is kept.
 
     ``markers`` are all numbers of the style, by their lines.
     """
@@ -173,14 +173,14 @@ class _Runs:
         return max(self._ends.values(), default=_NONE)[0]
 
     def add(self, line: int, marker: Marker, speaks: float) -> None:
-        """Let the best run that a number can follow go on with it."""
+        """Extend the best run that a number can follow."""
         self.markers[line] = marker
         whole = int(marker.value)
         if marker.value > whole:  # inserted: 12A
             score, value, last = self._ends.get(whole, _NONE)
             before = [(score, last)] if value < marker.value else []
         else:
-            # standards count the provisions of each chapter from its own hundred
+            # standards number the provisions of each chapter from its own hundred
             gaps = range(_HUNDRED if whole % _HUNDRED == 1 else WIDEST_GAP)
             ended = (self._ends.get(whole - 1 - gap, _NONE) for gap in gaps)
             before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
@@ -195,7 +195,7 @@ class _Runs:
         line = max(self._ends.values(), default=_NONE)[2]
         run: list[int] = []
         while line >= 0:
-            # a longer count that stands between goes on there: notes that count anew
+            # a longer count between them continues there: notes that count anew
             others = [n for n in self.markers if line < n < run[-1]] if run else []
             if len(others) > len(run) and self._leads_to(others, run[-1]):
                 run.clear()
@@ -204,7 +204,7 @@ class _Runs:
         return {line: self.markers[line] for line in reversed(run)}
 
     def _leads_to(self, others: Sequence[int], line: int) -> bool:
-        """Return whether the number before a line is the one before its own, of a full count."""
+        """Return whether the number before a line is the previous one in a full count."""
         last = self.markers[others[-1]].value
         return last + 1 == self.markers[line].value and len(others) >= last - 1
 
@@ -230,13 +230,13 @@ def _speaks(
 
 
 def is_headed(lines: Sequence[LogicalLine], number: int, run: Collection[int] = ()) -> bool:
-    """Return whether the line above a number, which is none of its run, looks like its heading."""
+    """Return whether the line above a number is its heading, and not part of its run."""
     if number == 0 or number - 1 in run:
         return False
     line = lines[number - 1]
     headed_line = lines[number]
     if headed_line.short and not headed_line.ended and not SAYS.search(headed_line.text):
-        return False  # what stands behind its number is its heading
+        return False  # the text after its number is its heading
     return (line.short and not line.ended and len(line.text) < 80) or line.beside
 
 
@@ -245,7 +245,7 @@ def _numbered(
 ) -> Heading:
     """Return the heading of a provision that a number alone names.
 
-    Where it is ``headed`` by the line above, what stands behind the number is its text.
+    If the line above is the heading (``headed``), the text after the number is the provision's.
     """
     line = lines[number]
     text, level = line.text[marker.end :], line.level

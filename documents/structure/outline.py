@@ -28,7 +28,7 @@ _LONGEST_CAPITALS, _FEWEST_CAPITALS = 80, 2
 _PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
 _ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
 NOTES = "notes"
-"""What heads the notes behind the last provision that say what each provision is for."""
+"""Heads the explanatory notes after the last provision."""
 _ORDER = (
     *("annex", NOTES, "book", "title", "subtitle", "part", "subpart", "chapter", "subchapter"),
     *(
@@ -54,7 +54,7 @@ _DOTTED = re.compile(rf"\b(?P<word>{_WORDS})[sS]?\s+\d{{1,3}}\.\d")
 _NAMED = re.compile(
     rf"(?P<word>{_WORDS})[sS]?(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{{1,4}}\.\s))(?P<number>\d{{1,4}})"
 )
-"""A provision named by a text; no list's first number below a heading "General rules"."""
+"""A reference to a provision in the text; not the first number of a list below "General rules"."""
 _SIGNED = re.compile(r"§[^\S\n]?(?<![A-Z.]\s§)(?<!\bCode\s§)(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])")
 _READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
@@ -67,15 +67,15 @@ class Outline:
     Args:
         headings: By the number of their line.
         ranks: The keywords that head something, the outermost first.
-        provisions: The keyword of the provisions; empty where numbers alone name them.
+        provisions: Keyword of the provisions; "" if they have only numbers.
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
-        own_word: The text's own word for its provisions, by its references.
-        dotted_word: That for what has a number such as 2.1; empty if it names none.
-        indented: Whether the indent of a line tells what it lies in.
-        anew: Whether provisions are numbered anew in each part.
+        own_word: Word for its provisions in the text's own references.
+        dotted_word: Word for numbers such as 2.1; "" if there is none.
+        indented: Whether the indent of a line shows what it belongs to.
+        anew: Whether numbering restarts in each part.
         marked: Whether the format marks the headings.
-        headed: Whether the headings of provisions that numbers name stand on the line above.
+        headed: Whether provisions with only a number have their heading on the line above.
     """
 
     headings: dict[int, Heading]
@@ -137,7 +137,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
 def _worded_headings(
     lines: Sequence[LogicalLine], contents: Collection[int], indented: bool, text: str
 ) -> dict[int, Heading]:
-    """Return the headings that a keyword, a letter or the format tells, by their lines."""
+    """Return the headings marked by a keyword, a letter or the format, by line."""
     lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
     doubtful: dict[int, Heading] = {}
@@ -156,14 +156,14 @@ def _worded_headings(
                 apart.add(number)
         if heading is not None:
             if not headings and heading.style == "annex" and "." in heading.number:
-                continue  # what the file itself is filed as: no annex is the first of its document
+                continue  # no document begins with an annex: this is the file's exhibit number
             headings[number] = heading
             taken = number + heading.title
     return _filled(_valued(headings), doubtful, apart)
 
 
 def _own_word(named: Sequence[tuple[str, str]], headings: Mapping[int, Heading], text: str) -> str:
-    """Return the word by which a text mostly names its own provisions, by default "section"."""
+    """Return the word that a text uses most for its own provisions; "section" by default."""
     numbers = {heading.number for heading in headings.values()}
     signed = sum(1 for _ in _SIGNED.finditer(text[:_READ]))
     called = Counter({"§": signed} if signed else {})
@@ -172,7 +172,7 @@ def _own_word(named: Sequence[tuple[str, str]], headings: Mapping[int, Heading],
 
 
 def _dotted_word(text: str) -> str:
-    """Return the word by which a text mostly names numbers such as 2.1; "" if it hardly does."""
+    """Return the word that a text uses most for numbers such as 2.1; "" if rarely any."""
     counts = Counter(match["word"].lower() for match in _DOTTED.finditer(text[:_READ]))
     word, times = counts.most_common(1)[0] if counts else ("", 0)
     return word if times >= FEWEST_MARKED else ""
@@ -181,9 +181,9 @@ def _dotted_word(text: str) -> str:
 def _coded(
     lines: Sequence[LogicalLine], contents: Collection[int], headings: Mapping[int, Heading]
 ) -> dict[int, Heading]:
-    """Return the sections of a code that a number of three parts names: "12.04.010 Licences.".
+    """Return the sections of a code with numbers of three parts: "12.04.010 Licences.".
 
-    Each has a title of its own on its line, and the numbers rise, though not by one.
+    Each has a title on its line. The numbers rise, but not by one.
     """
     if any(heading.style in _PROVISION_WORDS for heading in headings.values()):
         return {}
@@ -202,7 +202,7 @@ def _coded(
 
 
 def _capitals(lines: Sequence[LogicalLine], contents: Collection[int]) -> dict[int, Heading]:
-    """Return the headings of a document that has no others: short lines in capitals over text."""
+    """Return short lines in capitals above text, for a document without other headings."""
     headings = {
         number: Heading("", "", line.text, 2)
         for number, line in enumerate(lines[:-1])
@@ -213,10 +213,10 @@ def _capitals(lines: Sequence[LogicalLine], contents: Collection[int]) -> dict[i
 
 
 def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
-    """Return what heads the points behind the last provision that count from 1 or 2 anew.
+    """Return the heading of points after the last provision that count from 1 or 2 again.
 
-    It is a short line in capitals or one that the format marks: no provision is counted twice. They
-    are notes if most of them name a provision.
+    The heading is a short line in capitals, or one that the format marks, since no provision is
+    numbered twice. The points are notes if most of them name a provision.
     """
     last = max(spine, default=len(lines))
     counted = [
@@ -241,7 +241,7 @@ def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) ->
 
 
 def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
-    """Return headings in order with the values of their numbers: "C" is 3 behind "B", else 100."""
+    """Return sorted headings with the values of their numbers: "C" is 3 after "B", else 100."""
     last: dict[str, float] = {}
     valued: dict[int, Heading] = {}
     for line, heading in sorted(headings.items()):
@@ -258,10 +258,10 @@ def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
 def _filled(
     headings: dict[int, Heading], doubtful: Mapping[int, Heading], apart: Container[int]
 ) -> dict[int, Heading]:
-    """Return headings with those doubtful ones that are just what is missing between them.
+    """Return the headings with the doubtful ones that fill a gap in their numbering.
 
-    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference. One
-    behind a blank line, ``apart``, may be the first of its kind.
+    "Annex VII" alone on its line may be a reference, if the line before does not end a sentence.
+    One after a blank line, ``apart``, may be the first of its kind.
     """
     every = sorted({**_valued(doubtful), **headings}.items())
     after: dict[int, float] = {}
@@ -282,9 +282,9 @@ def _filled(
 
 
 def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisions: str) -> bool:
-    """Return whether most parts begin with the same number of a provision, so that it tells none.
+    """Return whether most parts begin with the same provision number, so numbers are ambiguous.
 
-    Several acts in one file have chapters that begin anew, and more that go on.
+    If a file contains several acts, some chapters restart and more continue.
     """
     worded = [headings[line] for line in sorted(headings) if headings[line].style in ranks]
     firsts = Counter(
@@ -302,9 +302,9 @@ def _heading(
     following: Sequence[LogicalLine],
     counted: dict[int, Marker],
 ) -> Heading | None:
-    """Return the heading that a line is by its keyword or by its format; None if it is none.
+    """Return the heading in a line, by its keyword or the format; None if it is not a heading.
 
-    ``counted`` holds the last number of each level, by which "C." is a letter behind "B.".
+    ``counted`` holds the last number of each level, so that "C." after "B." is a letter.
     """
     marker = word_marker(line.text)
     if marker is not None and _opens(line, marker, before):
@@ -325,7 +325,7 @@ def _heading(
 
 
 def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
-    """Return whether a line that begins with a keyword and a number is a heading, no reference."""
+    """Return whether a line that begins with a keyword and a number is a heading."""
     rest = line.text[marker.end :]
     bare = rest.lstrip(_SEPARATORS)
     if not bare:
@@ -336,7 +336,7 @@ def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> boo
     if marker.style == "§" or line.level:
         return True
     separated = rest.lstrip(" ")[:1] in ".:—–-\t" or rest.startswith(("  ", "\t"))
-    # "Section 2.01 Term. The term ...", if no sentence goes on from the line above
+    # "Section 2.01 Term. The term ...", if it does not continue the line above
     begins = before is None or before.ended or before.short
     separated = separated or (begins and title_heading(rest.lstrip(), 0) is not None)
     return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
@@ -348,7 +348,9 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
     rest = line.text[begin:]
     if rest:
-        if any(item.value == 1 for item in list_markers(rest)):  # "Art. 2. 1. Nobody may ..."
+        if any(
+            item.value == 1 for item in list_markers(rest)
+        ):  # for example "Art. 2. 1. Nobody may ..."
             return Heading(word, _named(marker), "", line.level, begin)
         match = _SENTENCE.match(rest)
         long = match and len(line.text) > 60 and len(rest) - match.end() > 20
@@ -375,7 +377,7 @@ def _is_said(text: str) -> bool:
 
 
 def _named(marker: Marker) -> str:
-    """Return the number, with its keyword where that is a special one: ``Schedule 2``."""
+    """Return the number; for an annex with its keyword: ``Schedule 2``."""
     if marker.style in _ANNEX_WORDS:
         return f"{marker.style.capitalize()} {marker.number}".strip()
     return marker.number
@@ -391,9 +393,9 @@ def _titles(line: LogicalLine) -> bool:
 def _lettered(
     lines: Sequence[LogicalLine], contents: Collection[int], indented: bool
 ) -> dict[int, Heading]:
-    """Return the appendices that a letter alone names: "A" before "A.1", and B behind it.
+    """Return the appendices named by a letter alone: "A" before "A.1", and B after it.
 
-    What follows the first is a short line too, at its indent where indents tell.
+    The later ones are short lines too, with the same indent if indents are meaningful.
     """
     appendices: dict[int, Heading] = {}
     candidate: tuple[int, Marker] | None = None
@@ -421,9 +423,9 @@ def _lettered(
 
 
 def _ordered(headings: Mapping[int, Heading]) -> list[str]:
-    """Return the keywords, outermost first: as is customary, unless the document shows another.
+    """Return the keywords, outermost first, in the usual order unless the document differs.
 
-    Where one heading directly follows another, it lies within it.
+    A heading directly after another is nested in it.
     """
     words = {heading.style for heading in headings.values()}
     above: Counter[tuple[str, str]] = Counter()

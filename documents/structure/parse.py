@@ -1,4 +1,4 @@
-"""Parsing of documents into trees: headings, and between them lists, definitions and tables."""
+"""Parsing of documents into trees of headings, lists, definitions and tables."""
 
 import re
 from bisect import bisect_left
@@ -50,7 +50,7 @@ _AMENDMENT = re.compile(
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _WITHIN = re.compile(r"(?:[:;.,—–)]|\.-)(?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
-"""Where a number may begin within a line."""
+"""The places within a line where a number may begin."""
 _FEWEST_MARKED = 3
 _BELOW = 5
 _FEWEST_WORDS = 4
@@ -63,7 +63,7 @@ _TOPIC = re.compile(
     r"(?!(?:This|These|That|Those|Such|It|The)\b)[A-Z](?:(?!\b(?:is|are|shall|must|may|has|have)\b)[^.:;])"
     r"{2,60}\.\s+[A-Z]"
 )
-"""The beginning of a new topic behind a list: "Exception to disclosure. Information ..."."""
+"""The beginning of a new topic after a list: "Exception to disclosure. Information ..."."""
 _PARAGRAPHED = ("schedule", "appendix")
 
 
@@ -76,10 +76,10 @@ def parse(
     """Return the tree of a document, in time linear in its length.
 
     Args:
-        text: The whole text.
-        headings: Those that the format itself marks: offset of the line, and level from 1.
-        paged: Whether the format has pages, so that a line beginning with ``#`` is no heading.
-        notes: The footnotes that the format itself marks, by where they hang.
+        text: The full text.
+        headings: Headings that the format marks: offset of the line, and level from 1.
+        paged: Whether the format has pages; then a line beginning with ``#`` is not a heading.
+        notes: Footnotes that the format marks, sorted by the offset of their mark.
     """
     text = narrowed(text)
     lines = logical_lines(text, dict(headings), paged)
@@ -88,7 +88,7 @@ def parse(
 
 
 def _hung(tree: Tree, notes: Sequence[Hung]) -> Tree:
-    """Return a tree with its footnotes, each labelled as what it hangs on is."""
+    """Return a tree with its footnotes, each labelled like the unit with its mark."""
     units = list(tree.units)
     for at, start, _ in notes:
         place, around = tree.at(start), tree.at(at - 1)
@@ -98,7 +98,7 @@ def _hung(tree: Tree, notes: Sequence[Hung]) -> Tree:
 
 
 class _Parser:
-    """One pass over the lines of one document."""
+    """A single pass over the lines of one document."""
 
     def __init__(
         self, lines: Sequence[LogicalLine], outline: Outline, notes: Sequence[Hung]
@@ -174,7 +174,7 @@ class _Parser:
             self._listed_or_text(number, line, 0)
 
     def _is_note(self, line: LogicalLine) -> bool:
-        """Open a footnote that begins in a line, or go on with one, and return whether it does."""
+        """Open or continue a footnote with a line, and return whether the line is part of one."""
         at = bisect_left(self._notes, (line.start, 0))
         begun = self._notes[at : at + 1] if self._notes else []
         if begun and begun[0][0] < line.end:
@@ -185,7 +185,7 @@ class _Parser:
         return line.end <= self._noted
 
     def _recites(self, number: int, line: LogicalLine) -> bool:
-        """Open a recital, and return whether the line begins or holds one."""
+        """Open a recital, and return whether the line begins or contains one."""
         at = 0
         if opens_recitals(line.text):
             self._whereas, at = not self._builder.recited, first_within(line.text)
@@ -200,7 +200,7 @@ class _Parser:
         """Open a recital at a place of a line, and return whether one begins there."""
         styles = {"(1)", "(A)", "(a)", "A.", *(["1."] if self._outline.provisions else [])}
         markers = [marker for marker in list_markers(line.text, at) if marker.style in styles]
-        if any(marker.value == 1 for marker in markers):  # one alone counts nothing
+        if any(marker.value == 1 for marker in markers):  # a single number is not a count
             ahead = self._lines[number + 1 : number + _AHEAD]
             second = {m.style for e in ahead for m in list_markers(e.text) if m.value == 2}
             markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
@@ -240,7 +240,7 @@ class _Parser:
             at, markers = begin, inner
 
     def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
-        """Return whether a number in front of a line is one: "2.5 % of ..." and years are none."""
+        """Return whether a number before a line may count it; "2.5 % of ..." and years do not."""
         marker = markers[0]
         if not (self._builder.counts_on(marker) or any(map(self._in_sequence, markers))):
             return False
@@ -254,7 +254,7 @@ class _Parser:
         return not (marker.style == "1." and len(marker.number) == 4)
 
     def _in_sequence(self, marker: Marker) -> bool:
-        """Return whether a number is the first, or one beside it stands before another line."""
+        """Return whether a number is the first of a list, or has a neighbour below it."""
         value, stem = marker.value, _stem(marker)
         if value <= 1 or (stem and self._builder.knows_beside(marker.number)):
             return True
@@ -263,9 +263,9 @@ class _Parser:
         return any((marker.style, stem, v) in self._counted for v in (*beside, *inserted))
 
     def _extends(self, marker: Marker) -> bool:
-        """Return whether a number lies below that of the heading above, as 2.1.1 does below 2.1.
+        """Return whether a number extends that of the heading above, as 2.1.1 extends 2.1.
 
-        Where headings are marked, "4.9" in the text below another is one that the text is about.
+        If the format marks headings, "4.9" in the text below another number is a reference.
         """
         return bool(self._number) and marker.number.startswith(f"{self._number}.")
 
@@ -279,7 +279,7 @@ class _Parser:
             self._builder.text(line, at, self._next_markers(number))
 
     def _next_markers(self, number: int) -> Sequence[Marker]:
-        """Return the readings of the next number below a line, if no heading comes before it."""
+        """Return the readings of the next number below a line, if no heading comes first."""
         for place in range(number + 1, min(number + _BELOW, len(self._lines))):
             if place in self._outline.headings:
                 break
@@ -288,9 +288,9 @@ class _Parser:
         return ()
 
     def _names_table(self, number: int, line: LogicalLine) -> bool:
-        """Return whether a line is the caption of the table right above it, and of none below.
+        """Return whether a line is the caption of the table above it, not of one below.
 
-        Between two tables it is that of the one it stands closer to.
+        Between two tables it belongs to the closer one.
         """
         below = self._lines[number + 1 : number + 2]
         named = caption(line.text) if not line.row and self._builder.unnamed_table else None
@@ -307,7 +307,7 @@ class _Parser:
         if not beside and (not line.short or line.ended or len(line.text) > 100):
             return False
         if number + 1 in self._outline.headings:
-            # a format that marks headings would have marked this one
+            # a format that marks headings would have marked this line
             return bool(line.level) or not self._outline.marked
         if not self._outline.numbered:
             return False
@@ -316,7 +316,7 @@ class _Parser:
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
     def _heads_text(self, number: int, line: LogicalLine, line_marker: Marker) -> bool:
-        """Return whether the words behind a number are the heading of the line or list below."""
+        """Return whether the words after a number are the heading of the text or list below."""
         title, below = line.text[line_marker.end :], self._lines[number + 1 : number + 3]
         named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
         if not (named and line.short and below) or SAYS.search(title):
@@ -328,7 +328,7 @@ class _Parser:
         return below[0].ended or led
 
     def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
-        """Return whether a marked heading is that of the provision on the next line."""
+        """Return whether a marked heading belongs to the provision on the next line."""
         if heading.number or heading.style:
             return False
         following = self._outline.headings.get(number + 1)
@@ -347,7 +347,7 @@ class _Parser:
     def _roman_ahead(self, number: int) -> bool | None:
         """Return whether (ii) comes before (j) in the lines below; None if neither does.
 
-        Where (i) leads into another (i), it is the letter.
+        If (i) leads into another (i), it is a letter.
         """
         leads = self._lines[number].leads
         for line in self._lines[number + 1 : number + _AHEAD]:
@@ -364,9 +364,8 @@ class _Parser:
 class _Builder:
     """A builder of a document's tree, given its lines in order.
 
-    ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
-    number alone names has been opened, and ``recited`` whether a recital has; ``before`` is the
-    line before the one that is added.
+    ``stack`` holds the open units, outermost first. ``numbered`` is true once a provision with only
+    a number has been opened, ``recited`` once a recital has. ``before`` is the previous line.
     """
 
     def __init__(self, outline: Outline) -> None:
@@ -395,7 +394,7 @@ class _Builder:
             units.append(Unit(kind, e.number, e.heading, e.label, *span, e.parent))
         return Tree(tuple(units), tuple(self._problems))
 
-    # what the parser asks
+    # questions of the parser
 
     @property
     def within(self) -> Kind | None:
@@ -404,12 +403,12 @@ class _Builder:
 
     @property
     def among_definitions(self) -> bool:
-        """True where the nearest provision's or part's heading names definitions."""
+        """True if the heading of the nearest provision or part is about definitions."""
         headings = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
         return is_about_definitions(next(filter(None, headings), ""))
 
     def knows_beside(self, number: str) -> bool:
-        """Return whether the unit that ``4.2.1`` lies in, or stands beside, is open."""
+        """Return whether the parent or a sibling of ``4.2.1`` is open."""
         above = number.rpartition(".")[0]
         return any(e.number == above or e.number.startswith(above + ".") for e in self.stack)
 
@@ -435,12 +434,12 @@ class _Builder:
         last = article.listed.value if article.listed else 0
         return marker.value == last + 1
 
-    # what a line opens
+    # the units that a line opens
 
     def heading(self, line: LogicalLine, heading: Heading, body: int, end: int) -> None:
-        """Open a part, a provision or an annex, and close what it ends.
+        """Open a part, a provision or an annex, and close the units that end before it.
 
-        Its text begins at ``body``, behind the heading; its lines end at ``end``.
+        Its text begins at ``body``, after the heading, whose lines end at ``end``.
         """
         rank = self._outline.ranks.get(heading.style, -1)
         kind: Kind = "provision"
@@ -486,9 +485,9 @@ class _Builder:
             line: Its line.
             fit: The reading of its number.
             at: Where it begins in the line.
-            rest: The line's text behind the number; "" where another item begins there.
-            heading: Its heading, where it runs into an item or into its text.
-            body: Where the text that its heading runs into begins in the line.
+            rest: The line's text after the number; "" if another item begins there.
+            heading: Its heading, if an item or text follows on the same line.
+            body: Where the text after its heading begins in the line.
             term: The term that it defines, if any.
         """
         marker, pending = fit.marker, self._pending
@@ -543,7 +542,7 @@ class _Builder:
     def recital(self, line: LogicalLine, markers: Sequence[Marker], at: int) -> bool:
         """Open a recital if its number is the next, and return whether it was.
 
-        ``at`` is where it begins in its line, of which the rest has been added.
+        ``at`` is where it begins in its line; the text before has been added.
         """
         last = next((entry for entry in self.stack if entry.kind == "recital"), None)
         for marker in markers:
@@ -563,7 +562,7 @@ class _Builder:
         return False
 
     def definition(self, line: LogicalLine, at: int, term: str) -> None:
-        """Open the definition of a term that has no number."""
+        """Open the definition of a term without a number."""
         self._reach(line, at)
         self._close_style("definition", self._depth_at(line))
         self._close_flat()
@@ -573,9 +572,9 @@ class _Builder:
         self._push(entry, line.end)
 
     def text(self, line: LogicalLine, at: int, following: Sequence[Marker] = ()) -> None:
-        """Add unnumbered text: to a unit that has none yet, or as a unit of its own.
+        """Add unnumbered text to a unit that has none yet, or as a unit of its own.
 
-        It ends no list in an item with which the number below, read as ``following``, goes on.
+        It does not close a list that the number below, read as ``following``, continues.
         """
         self._flush()
         top = self.stack[-1] if self.stack else None
@@ -595,7 +594,7 @@ class _Builder:
         self._text_before, self._last_text = self._last_text, line.text
 
     def pending(self, line: LogicalLine) -> None:
-        """Hold back a line that may be the heading of what comes next."""
+        """Hold back a line that may be the heading of the next unit."""
         self._flush()
         self._pending = line
 
@@ -618,7 +617,7 @@ class _Builder:
         self._push(OpenUnit(kind, label, number=key, start=line.start), line.end)
 
     def _differs(self, line: LogicalLine) -> bool:
-        """Return whether a row begins another table: it stands apart, with other columns."""
+        """Return whether a row begins another table: after a gap, with other columns."""
         before = self.before
         if before is None or not before.row or self.within != "row":
             return False
@@ -645,7 +644,7 @@ class _Builder:
         self._push(OpenUnit("table", self._label, start=line.start), line.end)
 
     def _two_lines(self, title: str) -> tuple[str, str] | None:
-        """Return number and heading of a table that two lines name, joined; None if they do not."""
+        """Return number and heading of a table if two lines together name it, or None."""
         *_, above, below = [None, None, *self._opened[-2:]]
         if above is None or below is None or above.kind != "text" or above.parent != below.parent:
             return None
@@ -659,7 +658,7 @@ class _Builder:
 
     @property
     def unnamed_table(self) -> OpenUnit | None:
-        """The table that the line before ended in, where nothing has counted it yet."""
+        """The table that ended in the line before, if it has no number yet."""
         unnamed = (e for e in self.stack if e.kind == "table" and not e.number)
         return next(unnamed, None) if self._pending is None else None
 
@@ -677,7 +676,7 @@ class _Builder:
         self._close(len(self.stack) - 1)
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
-        """Add a note, which explains and does not rule: an advisory, a note, a source."""
+        """Add a note that explains and sets no rule, such as an advisory or a source."""
         named = (e.number == number and e.kind == "provision" for e in self.stack if number)
         about = next((i for i, is_about in enumerate(named, 1) if is_about), 0)
         self._close(about or min(self._depth_of(*_FLAT), self._depth_at(line)))
@@ -686,7 +685,7 @@ class _Builder:
         self._push(entry, line.end)
 
     def footnote(self, line: LogicalLine, body: int = -1) -> None:
-        """Open a footnote whose text begins at ``body``, or go on with the one that is open."""
+        """Open a footnote whose text begins at ``body``, or continue the open one."""
         if body >= 0 or self.within != "note":
             self.note(line, "", "")
             self.stack[-1].body = body
@@ -702,7 +701,7 @@ class _Builder:
         self._push(entry, line.end)
 
     def add_to(self, kind: Kind, line: LogicalLine) -> None:
-        """Add a line to the unit of a kind that is open at the end, or open one at the top."""
+        """Add a line to the open unit of a kind, or open one at the top level."""
         if self.within == kind:
             self._reached = line.end
         else:
@@ -723,7 +722,7 @@ class _Builder:
         self._reached = end
 
     def _reach(self, line: LogicalLine, at: int) -> None:
-        """Let what closes end where the next unit begins, if that is within its line."""
+        """Extend closing units to the start of the next unit, if that is within their line."""
         self._reached = _offset(line, at) if at else self._reached
 
     def _close(self, keep: int) -> None:
@@ -732,20 +731,20 @@ class _Builder:
             closed = self.stack.pop()
             closed.end = self._reached
             if closed.kind == "text" and closed.listed is not None and self.stack:
-                self.stack[-1].listed = closed.listed  # a list that a text led into may go on
+                self.stack[-1].listed = closed.listed  # a list after a lead-in may continue
 
     def _close_style(self, style: str, depth: int) -> None:
-        """Close the outermost unit of a style, or what stands deeper than ``depth``."""
+        """Close the outermost unit of a style, or the units deeper than ``depth``."""
         styles = [entry.style for entry in self.stack[:depth]]
         self._close(styles.index(style) if style in styles else depth)
 
     def _close_flat(self) -> None:
-        """Close text, tables and notes that lead into nothing."""
+        """Close text, tables and notes that are not lead-ins."""
         while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
             self._close(len(self.stack) - 1)
 
     def _flush(self) -> None:
-        """Add the line held back as text, if it headed nothing."""
+        """Add the line held back as text, if it was not a heading."""
         line, self._pending = self._pending, None
         if line is not None:
             self.text(line, 0)
@@ -767,24 +766,28 @@ class _Builder:
         return next((i for i, e in enumerate(self.stack) if e.kind in kinds), len(self.stack))
 
     def _depth_at(self, line: LogicalLine) -> int:
-        """Return how many units stay open at text at an indent: no item that it stands left of."""
+        """Return how many units stay open for text at an indent: no item to its right."""
         items = (i for i, e in enumerate(self.stack) if e.kind in ITEMS and "." not in e.number)
         return next((i for i in items if self.stack[i].outside(line.column)), len(self.stack))
 
     def _depth_for_text(self, line: LogicalLine) -> int:
         """Return how many units stay open at unnumbered text.
 
-        After a list, what leads into the list, unless the text stands below that of an item.
+        After a list, only its lead-in stays open, unless the text is aligned with an item's.
         """
         depth = self._depth_at(line)
-        if self.before is not None and self.before.breaks_off:  # what goes on stays in its item
+        if (
+            self.before is not None and self.before.breaks_off
+        ):  # text that continues stays in its item
             while depth and self.stack[depth - 1].kind in _FLAT:
                 depth -= 1
             return depth
         while depth:
             entry = self.stack[depth - 1]
             led = depth > 1 and self.stack[depth - 2].leads
-            below = 0 <= entry.column < line.column  # what stands below an item's text is its own
+            below = (
+                0 <= entry.column < line.column
+            )  # text aligned with an item's text is part of the item
             ends_list = entry.kind in ("point", "paragraph", "definition") and led and not below
             if entry.style == "definition" and not self.among_definitions:
                 ends_list = True
@@ -795,7 +798,7 @@ class _Builder:
         return depth
 
     def _depth_to_go_on(self, following: Sequence[Marker]) -> int:
-        """Return how many units stay open where a number is to go on with a list in an item."""
+        """Return how many units stay open if a number continues a list within an item."""
         for depth in range(len(self.stack) - 1, 0, -1):
             entry, within = self.stack[depth], self.stack[depth - 1].kind
             steps = (m.value - entry.value for m in following if m.style == entry.style)
@@ -806,7 +809,7 @@ class _Builder:
     def _check_order(self, entry: OpenUnit) -> None:
         """Record a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
-            return  # standards count the provisions of each chapter from its own hundred
+            return  # standards number the provisions of each chapter from its own hundred
         counted = entry.kind == "part" or self._outline.anew
         within = self._label if counted else _annex(self.stack)
         prefix = entry.number[: -len(entry.number.replace("-", ".").rpartition(".")[2])]
@@ -824,10 +827,10 @@ class _Builder:
 
 
 def _unhead(opened: Sequence[OpenUnit]) -> None:
-    """Make the words behind a number the text of a provision that has no other text.
+    """Turn the words after a number into the text of a provision that has no other text.
 
-    They are its heading where they say nothing. A document may consist of such provisions; else
-    the words end as a sentence does.
+    They stay its heading if they state nothing. A document may consist of such provisions;
+    otherwise the words must end like a sentence.
     """
     holding = {e.parent for e in opened}
     provisions = [e for e in opened if e.kind == "provision" and e.number]
@@ -840,18 +843,20 @@ def _unhead(opened: Sequence[OpenUnit]) -> None:
 
 
 def _is_a_sentence(heading: str) -> bool:
-    """Return whether the words of a heading are a sentence, in whatever language."""
+    """Return whether the words of a heading are a sentence, in any language."""
     words = heading.split()
     return len(words) >= _FEWEST_WORDS and words[-1][:1].islower()
 
 
 def _part_annexes(opened: Sequence[OpenUnit]) -> None:
-    """Name the parts of an annex in the labels of its points, where these are counted anew in each.
+    """Add an annex's part to the labels of its points, if each part restarts the numbering.
 
     There is a point 1 in each of its sections then.
     """
-    parts: dict[int, OpenUnit] = {}  # the innermost numbered part of an annex, by a unit's place
-    named: dict[str, set[int]] = {}  # the parts in which a label stands
+    parts: dict[
+        int, OpenUnit
+    ] = {}  # the innermost numbered part of an annex, by the index of a unit
+    named: dict[str, set[int]] = {}  # the parts that contain a label
     for e in opened:
         above = parts.get(e.parent)
         if e.kind == "annex" or (e.kind == "part" and e.number and above is not None):
@@ -868,7 +873,7 @@ def _part_annexes(opened: Sequence[OpenUnit]) -> None:
 
 
 def _in_a_row(line: str, at: int) -> Iterator[Marker]:
-    """Yield the readings of a number in a line, and of those right behind it: "5 (1) (a)"."""
+    """Yield the readings of adjacent numbers in a line: "5 (1) (a)"."""
     for _ in range(_MOST_ON_A_LINE):
         markers = list_markers(line, at)
         if not at and not markers and (bare := bare_number(line)):
@@ -880,7 +885,7 @@ def _in_a_row(line: str, at: int) -> Iterator[Marker]:
 
 
 def _stem(marker: Marker) -> str:
-    """Return what a number shares with those beside it: 4.2 of 4.2.1."""
+    """Return the part of a number that its siblings share: 4.2 of 4.2.1."""
     return marker.number.rpartition(".")[0]
 
 
@@ -910,7 +915,7 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
 
 
 def _deeper(heading: Heading, entry: OpenUnit) -> bool:
-    """Return whether a heading that counts otherwise lies below one that the format marks."""
+    """Return whether a heading with another numbering is below one that the format marks."""
     marked = entry.level > 0 and (not heading.level or entry.level < heading.level)
     return marked and heading.style != entry.style
 
@@ -940,10 +945,10 @@ def _heading_label(
 def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[OpenUnit]) -> str:
     """Return the label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
 
-    Without a number it is that of what it lies in.
+    Without a number it is the parent's label.
     """
     annex, number = _annex(stack), marker.number
-    inner = takewhile(lambda e: e.kind != "annex", reversed(stack))  # a title may lie around it
+    inner = takewhile(lambda e: e.kind != "annex", reversed(stack))  # a title may contain it
     outermost = not any(e.kind in ("point", "paragraph", "provision") for e in inner)
     if number and annex and ("." in number or outermost):
         return _annex_point(annex, number)
@@ -954,7 +959,7 @@ def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Op
         return _worded(outline.own_word if outline.numbered else "paragraph", number)
     above, style = (stack[-1].label, stack[-1].style) if stack else ("", "")
     nearest = next((entry for entry in reversed(stack) if entry.kind == "provision"), None)
-    # under the headings of a policy, which have no numbers, "1." tells nothing
+    # under the unnumbered headings of a policy, "1." is ambiguous
     unnamed = marker.style[0] != "(" and not annex and (nearest is None or not nearest.number)
     if not number or not above or unnamed:
         return above

@@ -1,4 +1,4 @@
-"""Where a person finds a span of a document in the file itself."""
+"""Where a reader finds a span of a document in the file itself."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -13,15 +13,15 @@ from lexloop.documents.structure.tree import Tree
 _SHEETS = (".xlsx", ".xls", ".ods", ".csv")
 _MESSAGES = (".eml", ".msg")
 _ROW = re.compile(r"(?:Row )?(\d+)(?:: | \| )")
-"""What a row of a sheet begins with, as ``write_sheet`` writes one."""
+"""How a row of a sheet begins, as ``write_sheet`` writes it."""
 _HEADERS = ("From: ", "To: ", "Cc: ", "Date: ", "Subject: ")
 
 
 def at_of(document: Document, start: int, end: int) -> At:
-    """Return where in its file a span of a document begins, beyond its page and its label.
+    """Return where a span begins in its file, in addition to its page and its label.
 
-    A file of text has lines. Other formats have the paragraph below the nearest heading, or the
-    row of a table, unless a number of its own names the provision.
+    Text files have lines. Other formats have the paragraph below the nearest heading, or the row of
+    a table, unless the provision has a number.
 
     Raises:
         CorpusError: The document's map of places is damaged.
@@ -30,7 +30,7 @@ def at_of(document: Document, start: int, end: int) -> At:
     if document.places and not document.pages:
         line = line_in_file(document, start, end)
         return {} if line is None else {"line": line}
-    if document.pages or text[:1].isspace():  # of a passage alone nothing before it is there
+    if document.pages or text[:1].isspace():  # the lines before a passage are not available
         return {}
     start += len(text[start:end]) - len(text[start:end].lstrip())
     begin, suffix = text.rfind("\n", 0, start) + 1, PurePosixPath(document.name).suffix.lower()
@@ -44,7 +44,7 @@ def at_of(document: Document, start: int, end: int) -> At:
 
 
 def _row(document: Document, around: Sequence[int], begin: int) -> At:
-    """Return the row of a sheet, unless the label says it."""
+    """Return the row of a sheet, unless the label contains it."""
     match = _ROW.match(document.text, begin)
     labelled = bool(around) and document.tree.units[around[0]].kind == "row"
     return {"row": int(match[1])} if match and not labelled else {}
@@ -65,7 +65,7 @@ def _counted(document: Document, around: Sequence[int], begin: int) -> At:
 
 
 def _around(tree: Tree, place: int) -> list[int]:
-    """Return the places of a unit and of all that it lies in; none for -1."""
+    """Return the indices of a unit and its ancestors; none for -1."""
     return [place, *tree.above(place)] if place >= 0 else []
 
 
@@ -75,7 +75,7 @@ def _end_of_headers(text: str) -> int:
 
 
 def _paragraph(document: Document, owner: int, begin: int) -> At:
-    """Return the number of a paragraph below its heading; nothing for the heading itself."""
+    """Return the number of a paragraph below its heading; {} for the heading itself."""
     text, first = document.text, 0
     if owner >= 0:
         body = document.tree.units[owner].body

@@ -1,4 +1,4 @@
-"""Where recitals begin: by the words that open them, or by their run of numbers."""
+"""Where recitals begin: by their opening words, or by their run of numbers."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -18,17 +18,17 @@ def opens_recitals(text: str) -> bool:
 
 
 def first_within(text: str) -> int:
-    """Return where the first recital begins in a line that opens them; 0 where none does."""
+    """Return where the first recital begins in an opening line; 0 if none does."""
     match = _ENDING.search(text) or _OPENING.match(text)
     at = len(text) - len(text[match.end() :].lstrip()) if match else 0
     return at if any(marker.value == 1 for marker in list_markers(text, at)) else 0
 
 
 def run_of_recitals(lines: Sequence[LogicalLine], first: int, passed: Container[int]) -> int:
-    """Return the line of the first recital of a run that no word opens; -1 where there is none.
+    """Return the line of the first recital of a numbered run; -1 if there is none.
 
-    Numbers run from one on in front of the first provision, which is on the line ``first``, and
-    each opens what is said in a whole sentence. Of parties that are counted only the last does.
+    The numbers run from one before the first provision, on line ``first``, and each opens a full
+    sentence. In a numbered list of parties only the last item does.
     """
     values = {
         number: {marker.style: marker.value for marker in list_markers(line.text)}
@@ -40,7 +40,7 @@ def run_of_recitals(lines: Sequence[LogicalLine], first: int, passed: Container[
 
 
 def _run(numbers_at: Mapping[int, Mapping[str, float]], style: str) -> list[int]:
-    """Return the lines of the last run of a style; none if numbered provisions stand before it."""
+    """Return the lines of the last run in a style; empty if numbered provisions come before it."""
     run: list[int] = []
     for number, values in numbers_at.items():
         if values.get(style) == len(run) + 1:
@@ -54,7 +54,7 @@ def _run(numbers_at: Mapping[int, Mapping[str, float]], style: str) -> list[int]
 
 
 def _recites(texts: Sequence[str]) -> bool:
-    """Return whether texts are whole sentences that say something."""
+    """Return whether texts are full sentences that state something."""
     ended = sum(text.endswith(".") for text in texts)
     saying = sum(SAYS.search(text) is not None for text in texts)
     return len(texts) >= _FEWEST and ended >= _MOST * len(texts) and 2 * saying >= len(texts)

@@ -46,8 +46,9 @@ _ATOM = re.compile(
 _UNFINISHED = frozenset("by from in of per see than to under with within".split())
 _REFERS = _UNFINISHED | frozenset("and for or cf. e.g. i.e.".split())
 _JOINT, _FEWEST = 60, 3
-"""The characters on either side of a joint in which a reference may lie over it, and the fewest
-blanks before one: with fewer they may be a heading, as "Table of Articles"."""
+"""The characters on either side of a joint that a reference may cross, and the fewest blanks before
+one. With fewer blanks it may be a heading, as "Table of Articles".
+"""
 _MORE = re.compile(
     rf"\s*(?P<joint>,\s?(?i:and|or)\s|,|\b(?i:and|or|to|through|until)\b|[–-])\s*"
     r"(?!\d{1,3}\s(?:C\.?F\.?R|U\.?S\.?C)\b)"
@@ -88,7 +89,7 @@ _OF_ACT = re.compile(
 _CODE_NAME = re.compile(r"\d{1,3}\s(?:(?:[A-Z]\.){2,4}|[A-Z]{2,6})(?=\s(?:§|\d)|\s?$)")
 _CODE_CHARS = 12
 COMPOUND = re.compile(r"\d[.\-–:]\d")
-"""A number such as "20-871", which few acts have."""
+"""A number such as "20-871", which few acts use."""
 ABBREVIATED = (
     {"art": "article", "sec": "section", "reg": "regulation"}
     | dict.fromkeys("artikel artículo articulo articolo artigo".split(), "article")
@@ -97,11 +98,11 @@ ABBREVIATED = (
     | dict.fromkeys("titel titre título titolo".split(), "title")
     | dict.fromkeys("teil partie".split(), "part")
 )
-"""Other words for a unit: short ones, and those of other languages."""
+"""Other words for a unit: abbreviations and other languages."""
 
 
 class Step(NamedTuple):
-    """One step down a tree: its keyword, and its number in small letters."""
+    """One step down a tree: a keyword, and a number in lower case."""
 
     key: str
     number: str
@@ -113,9 +114,9 @@ class Reference:
 
     Args:
         steps: From the outermost unit named to the innermost.
-        last: For a range, the steps of its end; else nothing.
+        last: For a range, the steps of its end; otherwise empty.
         here: The unit around the text that it starts from: ``article`` in "of this Article".
-        itself: Whether the text names what it stands in: "this Section 4.3".
+        itself: Whether the text refers to its own provision: "this Section 4.3".
     """
 
     start: int
@@ -127,7 +128,7 @@ class Reference:
 
 
 def find_references(text: str) -> list[Reference]:
-    """Return the references of a text in order, one for each number named; at most 40."""
+    """Return the references in a text in order, one for each number; at most 40."""
     references: list[Reference] = []
     at = 0
     while len(references) < _MOST and (atom := _ATOM.search(text, at)):
@@ -137,7 +138,7 @@ def find_references(text: str) -> list[Reference]:
 
 
 def loose_numbers(text: str) -> list[Reference]:
-    """Return numbers such as "404.2.3" that name a provision without a word for it."""
+    """Return numbers such as "404.2.3" that name a provision without a keyword."""
     taken = [range(r.start, r.end) for r in find_references(text)]
     return [
         Reference(m.start(), m.end(), (Step("provision", m["number"]), *_subs(m["subs"])))
@@ -163,7 +164,7 @@ def _refers(before: str) -> bool:
 
 
 def lies_over(before: str, after: str) -> bool:
-    """Return whether what follows goes on with a reference: "in Article", "31."; "in", "§ 4."."""
+    """Return whether the next text completes a reference: "in Article", "31."; "in", "§ 4."."""
     before = " ".join(before[-_JOINT:].split())
     if before.count(" ") < _FEWEST:
         return False
@@ -184,7 +185,7 @@ def ends_in_reference(text: str) -> bool:
 
 
 def roman_value(text: str) -> int:
-    """Return the value of a Roman numeral in small letters; 0 where it is none."""
+    """Return the value of a Roman numeral in lower case; 0 if it is not one."""
     if not text or len(text) > 15 or not _ROMAN.match(text):
         return 0
     values = [_ROMAN_VALUES[letter] for letter in text]
@@ -195,7 +196,7 @@ def roman_value(text: str) -> int:
 
 
 def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference], int]:
-    """Return the references of one keyword: all its numbers, with what they are said to lie in."""
+    """Return the references of one keyword: all its numbers, with the provisions around them."""
     key = _key(atom)
     named = [_steps(key, atom)]
     ranges: set[int] = set()
@@ -225,7 +226,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
 def _within(
     text: str, named: list[tuple[Step, ...]], atom: re.Match[str], end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
-    """Return references with what follows and belongs to them: "of Article 5(1)", ", point 4"."""
+    """Return references completed by the text after them: "of Article 5(1)", ", point 4"."""
     if self_word := _HERE.match(text, end):
         return named, self_word.end(), self_word["what"].lower()
     key = _key(atom)
@@ -248,13 +249,13 @@ def _within(
 
 
 def _holds(outer: re.Match[str], inner: re.Match[str]) -> bool:
-    """Return whether two keywords are those of an article and of a section of it."""
+    """Return whether two keywords are an article and a section within it."""
     upper, lower = (atom["provision"] or "" for atom in (outer, inner))
     return upper[:3].lower() == "art" and lower[:3].lower() in ("sec", "§")
 
 
 def _division(step: Step, upper: Reference) -> Step:
-    """Return a step below a chapter: "Section 2" is a part of it and no provision."""
+    """Return a step below a chapter: there "Section 2" is a part and not a provision."""
     parts = upper.steps[0].key in _PARTS | {"provision"}
     return Step("section", step.number) if parts and step.key == "provision" else step
 
@@ -276,7 +277,7 @@ def _subs(brackets: str) -> tuple[Step, ...]:
 
 
 def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[Step, ...] | None:
-    """Return a further number of the same keyword; brackets alone replace those before."""
+    """Return another number of the same keyword; brackets alone replace the previous ones."""
     number, subs = more["number"], _subs(more["subs"] or more["bare"] or "")
     if number:
         if not number[0].isdigit() and key not in _DIVISIONS:
@@ -284,7 +285,7 @@ def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[S
         return (Step("" if key in _SMALL else key, number.lower()), *subs)
     kept = before[:1] if before[:1] and before[0].key else ()
     rest = before[len(kept) :]
-    # "(c)(3) to (c)(5)" repeats the whole path, "(c)(3) to (5)" its end
+    # "(c)(3) to (c)(5)" repeats the full path, "(c)(3) to (5)" only its end
     keep = max(0, len(rest) - len(subs))
     same_style = rest and subs and rest[0].number.isdigit() == subs[0].number.isdigit()
     if len(subs) > len(rest) or (same_style and len(subs) == len(rest)):
@@ -293,11 +294,11 @@ def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[S
 
 
 class Elsewhere(NamedTuple):
-    """The act or code that a reference is said to lie in, and the span of its words with it.
+    """The act or code that a reference belongs to, and the span with its words.
 
     Args:
-        act: "Code", "Directive 95/46/EC"; empty where none follows.
-        code: The code in front of it: "29 C.F.R.".
+        act: "Code", "Directive 95/46/EC"; "" if none follows.
+        code: Code before it: "29 C.F.R.".
     """
 
     act: str
@@ -319,13 +320,13 @@ def elsewhere(text: str, reference: Reference) -> Elsewhere:
 
 
 class Cited(NamedTuple):
-    """The provision that a label or a reference names, in one form for all ways to write it.
+    """The provision that a label or a reference names, in one normal form.
 
     Args:
-        kind: ``article``, ``section``; empty where any will do.
+        kind: ``article``, ``section``; "" if any matches.
         number: Its numbers from the outermost, joined by bars: ``5|1|a``.
-        act: The act that it is said to be part of: "the Code"; empty for its own document.
-        code: The code in front of it: "29 C.F.R.".
+        act: Act that it belongs to: "the Code"; "" for its own document.
+        code: Code before it: "29 C.F.R.".
     """
 
     kind: str
@@ -337,7 +338,7 @@ class Cited(NamedTuple):
 
 @lru_cache(maxsize=1 << 13)
 def cited(text: str) -> Cited | None:
-    """Return the first provision that a text names by a number; None where there is none."""
+    """Return the first provision that a text names by a number, or None."""
     return next(every_cited(text), None)
 
 

@@ -1,4 +1,4 @@
-"""Answers about a document's structure: counts, lists of parts, numbers that are missing."""
+"""Answers about a document's structure: counts, lists of parts, missing numbers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,15 +18,15 @@ UNIT_WORDS = (
 )
 UNIT_NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in UNIT_WORDS}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
-"""Nothing but a unit of a document is called so."""
+"""Words that can only mean a unit of a document."""
 UNRESOLVED = "not found in this document"
-"""What is said of a reference that leads nowhere: to another document, or to what was not read."""
+"""Said of a reference that leads nowhere: to another document, or to an unrecognised provision."""
 SMALL = frozenset(("paragraph", "point"))
-"""A question which of these there are asks for their words."""
+"""A question which of these there are asks for their text."""
 
 
 class AnswerLine(NamedTuple):
-    """A line of an answer, and the places of the units whose headings prove it."""
+    """A line of an answer, with the places of the units whose headings prove it."""
 
     text: str
     places: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ def told(
 ) -> Iterator[AnswerLine]:
     """Yield the answer about one document, or about the part ``within`` it.
 
-    Nothing where the question may have another meaning there.
+    Yield nothing if the question may have another meaning.
     """
     word, whole = asked["word"], tree.units[within].label if within >= 0 else document
     if not word:
@@ -72,7 +72,7 @@ def told(
 
 
 def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
-    """Yield how many units of each kind there are, and the parts with their provisions."""
+    """Yield the number of units of each kind, and the parts with their provisions."""
     every = {
         word: members(tree, word, within) for word in UNIT_WORDS if word not in SMALL | {"table"}
     }
@@ -87,7 +87,7 @@ def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
 
 
 def _as_read(tree: Tree, word: str, source: str, within: int) -> str:
-    """Return a name for where units are counted: as it was read, where numbers are missing."""
+    """Return the name of the whole that is counted; "as it was read" if numbers are missing."""
     places = members(tree, word, within if word in SMALL else -1)
     complete = is_whole([tree.units[place].number for place in places])
     return source if complete else f"{source} as it was read"
@@ -111,7 +111,7 @@ def entitled(unit: Unit) -> str:
 
 
 def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
-    """Return the span of a unit's heading, or of its first sentence where it has none."""
+    """Return the span of a unit's heading, or of its first sentence if it has none."""
     unit = tree.units[place]
     head = text[unit.start : unit.body].rstrip()
     if head:
@@ -137,9 +137,9 @@ def counted(word: str, count: int) -> str:
 
 
 def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[AnswerLine]:
-    """Yield the headings of a part, or at -1 of the document, and of the units in it.
+    """Yield the headings of a part, or of the document for -1, and of the units in it.
 
-    With ``parts_alone`` provisions in parts are only named by the first and the last of them.
+    With ``parts_alone`` only the first and last provision of each part are named.
     """
     if place >= 0:
         yield AnswerLine(f"{entitled(tree.units[place])}:", (place,))
@@ -159,7 +159,7 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Answe
 
 
 def groups(tree: Tree, place: int) -> bool:
-    """Return whether a unit is a part that groups provisions, as chapters do."""
+    """Return whether a unit is a part that contains provisions, as chapters do."""
     inside = _inside(tree, place)
     return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
 
@@ -178,7 +178,7 @@ def _listed(tree: Tree, places: Sequence[int]) -> Iterator[AnswerLine]:
 def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     """Return the places of the units that a word names: all articles, a chapter's sections.
 
-    At -1 they are those of the whole document, which is not asked for its paragraphs and points.
+    -1 means the whole document, which has no answer for paragraphs and points.
     """
     if kinds := _ITEMS.get(word):
         inside = tree.children(within) if within >= 0 else ()
@@ -214,10 +214,10 @@ def _is_listed(tree: Tree, place: int) -> bool:
 
 
 def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> AnswerLine:
-    """Return that a number, as the question writes it, is missing, and what is there instead.
+    """Return the answer that a number is missing, and what there is instead.
 
-    That there is none is said only of what comes after a whole numbering. Anything else may stand
-    where nobody read it: it was not found, for which no place of the document stands.
+    The answer denies a provision only if its number is after a complete numbering. Otherwise the
+    provision may exist but was not recognised: it was "not found", without a proof.
     """
     units = tree.units
     within = units[missing.within] if missing.within >= 0 else None
@@ -241,12 +241,12 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
 
 
 def not_found(wanted: str, document: str) -> str:
-    """Return the sentence for what a document, as it was read, does not show."""
+    """Return the sentence for something that a document, as it was read, does not show."""
     return f"{wanted} was not found in {document} as it was read."
 
 
 def _named_whole(missing: Missing, within: Unit) -> bool:
-    """Return whether a number such as 2.9 names by itself what is missing within clause 2."""
+    """Return whether a number such as 2.9 names a unit missing in clause 2 without its parent."""
     steps = steps_of(within.label)
     return bool(steps) and steps[-1].number != missing.wanted[len(steps) - 1].number
 
@@ -263,7 +263,7 @@ def _step(missing: Missing, tree: Tree) -> str:
 
 
 def _below(outer: str, label: str) -> str:
-    """Return a label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
+    """Return a label without its parent's: "(c)" of "§ 312.5(c)"."""
     tail = label.removeprefix(outer).removeprefix(",").strip()
     return tail if label.startswith(outer) and tail[:1] not in ("", ".") else label
 

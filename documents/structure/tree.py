@@ -1,4 +1,4 @@
-"""The tree of a document: its parts, provisions, paragraphs, points, definitions and tables."""
+"""The tree of a document: parts, provisions, paragraphs, points, definitions and tables."""
 
 import json
 import re
@@ -15,12 +15,12 @@ from lexloop.documents.structure.references import Reference, Step, roman_value,
 from lexloop.documents.text.tokens import tokenize
 
 Kind = Literal[
-    "part",  # title, part, chapter, division: groups provisions
+    "part",  # title, part, chapter, division: contains provisions
     "annex",  # annex, schedule, appendix
-    "provision",  # article, section, rule, clause, or what lies under an unnumbered heading
+    "provision",  # article, section, rule, clause, or the text under an unnumbered heading
     "paragraph",  # the first level within a provision
     "point",  # anything deeper in a list
-    "definition",  # of a term that has no number of its own
+    "definition",  # of a term without a number
     "text",  # an unnumbered paragraph
     "recital",  # an opening reason
     "table",
@@ -28,12 +28,12 @@ Kind = Literal[
     "columns",  # the row that names a table's columns
     "note",  # an advisory, a source note, a footnote
     "contents",  # a table of contents
-    "closing",  # signatures and what follows them
+    "closing",  # signatures and the text after them
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
 _PREAMBLE = frozenset(("preamble", "recital", "recitals", "whereas", "background"))
 Hung = tuple[int, int, int]
-"""Where the mark of a footnote was in a text, and where the footnote begins and ends in it."""
+"""The offset of a footnote's mark, and the start and end of the footnote."""
 ITEMS = frozenset({"paragraph", "point", "definition"})
 """The kinds of a list's items."""
 LEADS = (":", "—", "–", ":-")
@@ -46,16 +46,16 @@ _OR = re.compile(r"(?:,|(?<!\s))\s+or\s+|(?:(?<!\s)\s+)?[,/]\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One node of the tree.
+    """A node of the tree.
 
     Args:
         number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
             of a row, the term of a definition.
-        label: Its name in a citation: ``Article 5(1)(a)``. Units without a number of their own
-            have the label of what they lie in.
-        start: Where it begins in the document's text, in code points.
-        body: Where its own words begin behind its heading; a number in front of them is theirs.
-        end: Where it ends, all below it included; half-open.
+        label: Its name in a citation: ``Article 5(1)(a)``. Units without a number have their
+            parent's label.
+        start: Start in the document's text, in code points.
+        body: Start of its own text after its heading; includes a number before the text.
+        end: End, including all units below; exclusive.
         parent: The place of its parent in the tree; -1 at the top.
     """
 
@@ -77,11 +77,11 @@ class Missing:
     """A provision that is missing, and its neighbours.
 
     Args:
-        within: The place of the innermost unit on the way that is there; -1 where there is none.
-        first: The place of the first of its siblings that are there; -1 where there are none.
-        last: The place of the last of them.
-        beyond: Whether their numbers run from the first on without a gap or a repetition, and the
-            number that is missing comes after them: else it may be what was not read.
+        within: Place of the innermost existing unit on the way; -1 if there is none.
+        first: Place of the first existing sibling; -1 if there are none.
+        last: Place of the last one.
+        beyond: Whether the siblings are numbered from the first without a gap or a repetition, and
+            the missing number comes after them. Otherwise it may exist but was not recognised.
     """
 
     wanted: tuple[Step, ...]
@@ -93,12 +93,12 @@ class Missing:
 
 @dataclass(frozen=True)
 class Tree:
-    """All units of one document in the order in which they begin, parents before children.
+    """All units of one document, sorted by start, parents before children.
 
     Args:
-        units: Their spans nest: a child lies within its parent, and siblings do not overlap.
+        units: The units; spans nest, and siblings do not overlap.
         problems: The faults of the numbering, in words, in order.
-        notes: The footnotes, by where they hang.
+        notes: The footnotes, sorted by the offset of their mark.
     """
 
     units: tuple[Unit, ...] = ()
@@ -125,34 +125,34 @@ class Tree:
             yield place
 
     def at(self, offset: int) -> int:
-        """Return the place of the deepest unit that holds an offset; -1 where none does."""
+        """Return the place of the deepest unit at an offset, or -1."""
         place = bisect_right(self._starts, offset) - 1
         while place >= 0 and self.units[place].end <= offset:
             place = self.units[place].parent
         return place
 
     def around(self, start: int, end: int) -> int:
-        """Return the place of the deepest unit that holds a whole span; -1 where none does."""
+        """Return the place of the deepest unit that contains a span, or -1."""
         place = self.at(start)
         while place >= 0 and self.units[place].end < end:
             place = self.units[place].parent
         return place
 
     def notes_of(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
-        """Return the spans of the footnotes that hang on a span, in order."""
+        """Return the spans of the footnotes with a mark in a span, in order."""
         first = bisect_right(self.notes, start, key=itemgetter(0))
         last = bisect_right(self.notes, end, key=itemgetter(0))
         return tuple((begin, stop) for _, begin, stop in self.notes[first:last])
 
     def own_end(self, place: int) -> int:
-        """Return the end of a unit's own text, which is where its first child begins."""
+        """Return the end of a unit's own text, where its first child begins."""
         children = self.children(place)
         return self.units[children[0]].start if children else self.units[place].end
 
     def items(self, place: int) -> list[int]:
-        """Return the places of a unit's list items: its children of the first one's kind.
+        """Return the places of a unit's list items: its children of the first item's kind.
 
-        Definitions behind a list are none of its items.
+        Definitions after a list are not its items.
         """
         items = [child for child in self.children(place) if self.units[child].kind in ITEMS]
         return [child for child in items if self.units[child].kind == self.units[items[0]].kind]
@@ -166,10 +166,10 @@ class Tree:
         )
 
     def leads(self, place: int, text: str) -> bool:
-        """Return whether a unit's own words lead into the items below it.
+        """Return whether a unit's own text leads into the items below it.
 
-        They end as a lead-in does; or they end as no sentence does, and the first item goes on
-        with a small letter ("which the party can show (a) was known").
+        It does if it ends like a lead-in, or if it does not end like a sentence and the first item
+        begins in lower case ("which the party can show (a) was known").
         """
         item = self.units[self._first_items[place]] if place in self._first_items else None
         lead = text[self.units[place].body : self.own_end(place)].rstrip()
@@ -184,10 +184,10 @@ class Tree:
         return lead[-1:].isalnum() and words[:1].islower()
 
     def find(self, reference: Reference, at: int = -1) -> list[int]:
-        """Return the places that a reference names; empty where one of them is missing.
+        """Return the places that a reference names; empty if one of them is missing.
 
-        ``at`` is the place of the unit whose text refers; -1 for a question. A text that names what
-        it stands in names no other that has its number: in an annex "this Section 4.3".
+        ``at`` is the place of the unit whose text refers; -1 for a question. "this Section 4.3" in
+        an annex names the annex's own section, not another one with its number.
         """
         first = self._from(reference.steps, at)
         last = self._from(reference.last, at) if reference.last else first
@@ -208,10 +208,10 @@ class Tree:
         return [*islice((p for p in between if units[p].number), _MOST)]
 
     def ending(self, reference: Reference) -> list[int]:
-        """Return the places of the units whose own steps end with those of a reference.
+        """Return the places of the units whose steps end with those of a reference.
 
-        Where chapters are numbered anew in each title, "chapter II" may be several, and so may
-        "section 3" where sections are in each article.
+        If chapters are numbered anew in each title, "chapter II" may be several; so may "section 3"
+        if each article has sections.
         """
         (first, *rest) = _key(reference.steps)
         divided = ("section", first[1]) if first[0] == "provision" else first
@@ -221,9 +221,9 @@ class Tree:
         return [*islice(ends, _MOST)] if wanted[0][0] else []
 
     def missing(self, reference: Reference) -> Missing | None:
-        """Return what is in place of a missing provision; None if it is there, or none is named.
+        """Return what replaces a missing provision in an answer; None if none is missing.
 
-        A reference of a kind that the document does not have names nothing in it.
+        A reference of a kind that the document does not use refers to another document.
         """
         for steps in filter(None, (reference.steps, reference.last)):
             if self._place(steps) is None:
@@ -233,12 +233,12 @@ class Tree:
     def _nearest(self, steps: tuple[Step, ...]) -> Missing | None:
         integer, dot, _ = steps[0].number.rpartition(".")
         paths = [steps[:length] for length in range(len(steps) - 1, 0, -1)]
-        if dot:  # of "2.9", clause 2 is there
+        if dot:  # "2.9" is missing, but clause 2 exists
             paths.append((Step(steps[0].key, integer),))
         within = next((p for path in paths if (p := self._place(path)) is not None), None)
         if within is None:
             roots = self._roots.get(steps[0].key, [])
-            # "Section 9" is none of articles I to V
+            # "Section 9" is not one of articles I to V
             if steps[0].key == "provision" and steps[0].number.isdigit():
                 roots = [p for p in roots if not self.units[p].number.isalpha()]
             near = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
@@ -263,14 +263,14 @@ class Tree:
         return Missing(steps, within, near[0], near[-1], beyond)
 
     def _are_before(self, places: Sequence[int], wanted: str) -> bool:
-        """Return whether outermost units are one whole numbering, and a number is beyond it."""
+        """Return whether outermost units have a complete numbering, and a number is beyond it."""
         (stem, *more) = {self.units[place].label.rpartition(" ")[0] for place in places}
         named = [u.label.rpartition(" ") for u in self.units if u.label.endswith(u.number or " ")]
         alike = [n for word, _, n in named if word == stem and ("." in n) == ("." in wanted)]
         return not more and is_beyond(wanted, alike)
 
     def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
-        """Return the place that steps lead to, from the nearest unit in which there is one."""
+        """Return the place that steps lead to, from the nearest ancestor that has one."""
         if steps[0].key or at < 0:
             return self._place(steps)
         bases = (steps_of(self.units[p].label) for p in (at, *self.above(at)))
@@ -280,9 +280,9 @@ class Tree:
     def _place(self, steps: Sequence[Step]) -> int | None:
         """Return the place that steps name.
 
-        "4.2.1" names § 4.2(1) where there is no § 4.2.1, and "Section 4.2 of Article IV" § 4.2
-        where the numbers of sections run on over articles; as those of points do over the sections
-        of an annex, whose "Section B, point 14" is point 14.
+        If there is no § 4.2.1, "4.2.1" names § 4.2(1). If sections are numbered across articles,
+        "Section 4.2 of Article IV" names § 4.2. If points are numbered across the sections of an
+        annex, "Section B, point 14" names point 14.
         """
         place = self._numbered.get(_key(steps))
         if place is None and len(steps) > 2 and (part := self._numbered.get(_key(steps[:2]))):
@@ -336,7 +336,7 @@ class Tree:
 
     @cached_property
     def _first_items(self) -> dict[int, int]:
-        """The place of the first list item below each unit that has one."""
+        """The place of the first list item of each unit that has one."""
         firsts: dict[int, int] = {}
         for place, unit in enumerate(self.units):
             if unit.kind in ITEMS:
@@ -386,7 +386,7 @@ class Tree:
 def is_whole(numbers: Sequence[str]) -> bool:
     """Return whether numbers run from the first on: 1, 2, 3; a, b; I, II.
 
-    They do not where one is left out or there twice; what was inserted, as 2a, is counted with 2.
+    False if a number is missing or repeated; an inserted number such as 2a counts with 2.
     """
     return _reader_of(numbers) is not None
 
@@ -398,7 +398,7 @@ def is_beyond(wanted: str, numbers: Sequence[str]) -> bool:
 
 
 def _reader_of(numbers: Sequence[str]) -> Callable[[str], int] | None:
-    """Return what reads numbers as values that run from 1 on; None where nothing does."""
+    """Return the function that reads numbers as values from 1 on; None if none does."""
     last_parts = [_last(number) for number in numbers]
     if len({number.lower() for number in numbers}) < max(1, len(numbers)):
         return None
@@ -420,25 +420,25 @@ def _digits(number: str) -> int:
 
 
 def _letter(number: str) -> int:
-    """Return the place of a letter in the alphabet, "aa" after "z"; 0 where it is none."""
+    """Return the position of a letter in the alphabet, "aa" after "z"; 0 if it is not a letter."""
     if not number.isascii() or not number.isalpha() or len(set(number)) > 1:
         return 0
     return 26 * (len(number) - 1) + ord(number[0]) - ord("a") + 1
 
 
 def key_of(steps: Sequence[Step]) -> str:
-    """Return one text for all ways to write the same steps: chapter 3 is chapter III."""
+    """Return one key for all ways to write the same steps: chapter 3 is chapter III."""
     return json.dumps(_key(steps))
 
 
 def key_of_heading(heading: str) -> str:
-    """Return one text for all ways to write a heading; "" for one without a word."""
+    """Return one key for all ways to write a heading; "" if it has no word."""
     words = tokenize(heading) or re.findall(r"\w+", heading.lower())
     return json.dumps({"heads": words}) if words else ""
 
 
 def keys_of_term(term: str) -> list[str]:
-    """Return one text for all forms of a term, and one for each that "or" joins."""
+    """Return one key for all forms of a term, and one for each alternative joined by "or"."""
     forms = [term, *(_OR.split(term) if _OR.search(term) else [])]
     stems = (tokenize(form) for form in forms)
     return list(dict.fromkeys(json.dumps({"defines": stem}) for stem in stems if stem))

@@ -1,1 +1,1 @@
-"""Texts taken apart: sentences, search terms, slips of the finger, and languages."""
+"""Analysis of texts: sentences, search terms, spelling slips and languages."""

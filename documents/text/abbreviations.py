@@ -1,7 +1,8 @@
-"""Whether a full stop ends an abbreviation or a sentence, by what stands around it.
+"""Whether a full stop ends an abbreviation or a sentence, by the text around it.
 
-A list of abbreviations never ends: those of law, companies, titles and ordinals differ in every
-language. What shows one is its shape, what follows it, and the same word elsewhere in the text.
+A list of abbreviations is never complete: those of law, companies, titles and ordinals differ in
+every language. Instead an abbreviation is recognised by its shape, by what follows it, and by the
+same word elsewhere in the text.
 """
 
 import re
@@ -18,7 +19,7 @@ LISTED = frozenset(
     c.f.r u.k e.u n.y d.c a.m p.m l.l nr abs jan feb apr aug sept oct nov dec""".split()
 )
 _ENDS_NAMES = frozenset("inc co corp ltd jr sr etc a.m p.m u.s u.k e.u n.y d.c".split())
-"""Those that a sentence may end with."""
+"""Abbreviations that may end a sentence."""
 _LAST = re.compile(r"(?<![\w.])([\w.]+)\.[\"'”’)\]]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}\.?")
 _WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*\.?")
@@ -38,20 +39,20 @@ class Abbreviations:
     """The evidence that a text gives of its abbreviations.
 
     Args:
-        text: All that is there to look at: a document, or a paragraph of it.
+        text: The available text: a document, or a paragraph of it.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def ends_one(self, before: str, after: str) -> bool:
-        """Return whether a full stop ends an abbreviation or a number, and the sentence goes on.
+        """Return whether a full stop ends an abbreviation or a number within a sentence.
 
-        That of a reference, as in "Annex I.", ends its sentence.
+        The stop of a reference, as in "Annex I.", ends its sentence.
 
         Args:
-            before: What the sentence says up to the stop, or the end of it.
-            after: The beginning of what follows, which begins with no small letter.
+            before: The sentence up to the stop, or the end of that.
+            after: The beginning of the text after the stop, which is not in lower case.
         """
         word = _LAST.search(before)
         if word is None:
@@ -73,7 +74,7 @@ class Abbreviations:
         return goes_on
 
     def _is_unknown(self, word: str, after: str, within: bool) -> bool:
-        """Return whether a short word that stands nowhere without a stop shortens another.
+        """Return whether a short word that never occurs without a stop is an abbreviation.
 
         It does before a figure; and so does a title before a name ``within`` a sentence.
         """
@@ -87,7 +88,7 @@ class Abbreviations:
         return short and after[:1].isupper() and not self._begins(after)
 
     def _shortens(self, word: str) -> bool:
-        """Return whether a word is an abbreviation by its shape, or goes on elsewhere."""
+        """Return whether a word is an abbreviation by its shape, or is continued elsewhere."""
         if _DOTTED.fullmatch(word) or word.lower() in self._going_on:
             return True
         plain = [c for c in unicodedata.normalize("NFD", word.lower()) if not combining(c)]
@@ -95,7 +96,7 @@ class Abbreviations:
         return short and "".join(plain).isascii() and _VOWELS.isdisjoint(plain)
 
     def _begins(self, after: str) -> bool:
-        """Return whether a sentence begins: with a small word, or one that is written small."""
+        """Return whether a sentence begins: with a small word, or one in lower case elsewhere."""
         return self._opens(after) or _first(after) in self._small
 
     def _opens(self, after: str) -> bool:
@@ -103,7 +104,7 @@ class Abbreviations:
         return _first(after) in self._little
 
     def _is_ordinal(self, before: str, after: str) -> bool:
-        """Return whether a number counts the noun behind it, as in "das 16. Lebensjahr"."""
+        """Return whether a number counts the noun after it, as in "das 16. Lebensjahr"."""
         article = before.rstrip().rpartition(" ")[2]
         short = article.isalpha() and len(article) <= _LONGEST_ARTICLE
         return short and after[:1].isupper() and self._is_german and not self._opens(after)
@@ -115,12 +116,12 @@ class Abbreviations:
 
     @cached_property
     def _standing(self) -> frozenset[str]:
-        """The words that stand somewhere without a stop."""
+        """The words that occur somewhere without a stop."""
         return frozenset(word.lower() for word in _STANDING.findall(self._text))
 
     @cached_property
     def _going_on(self) -> frozenset[str]:
-        """The words behind whose stop a sentence goes on, with a comma or a small letter."""
+        """The words whose stop is followed somewhere by a comma or a lower-case letter."""
         words = {word.lower() for word in _GOES_ON.findall(self._text)}
         return frozenset(words - self._standing)
 
@@ -145,7 +146,7 @@ def abbreviations_of(text: str) -> Abbreviations:
 
 
 def _is_within_brackets(before: str, after: str) -> bool:
-    """Return whether a bracket is open at a place, and is closed behind it."""
+    """Return whether a bracket is open at a place and closed after it."""
     last = next((sign for sign in reversed(before) if sign in _BRACKETS), ")")
     following = next((sign for sign in after[: _REACH + 1] if sign in _BRACKETS), "(")
     return last in "([" and following in ")]"
@@ -158,7 +159,7 @@ def _is_mark(token: str) -> bool:
 
 
 def _first(after: str) -> str:
-    """Return the first word in small letters; "" for capitals, which tell nothing but "A"."""
+    """Return the first word in lower case; "" for capitals, which tell nothing except "A"."""
     match = _WORD.match(after.lstrip("\"'“‘(["))
     word = match[0] if match else ""
     return word.lower() if word[1:].islower() or word == "A" else ""

@@ -1,9 +1,9 @@
-"""The words by which a text excepts from a rule: one list for all that look for exceptions."""
+"""The words for exceptions: one list for all functions that look for them."""
 
 import re
 
 DEROGATING = r"derogat\w*|exceptions?|notwithstanding"
-"""Words that except from what they name, before it."""
+"""Words that make an exception to the provision named after them."""
 PROVIDED = r"provided(?:\s+(?:also|further))?,?\s+(?:that|however)"
 """The words that open a proviso."""
 CONDITIONS = rf"unless|{PROVIDED}|subject\s+to"

@@ -1,7 +1,7 @@
-"""The language of a text, told by the small words that no sentence of it does without.
+"""The language of a text, recognised by its small words, which no sentence lacks.
 
-Questions are short, and full of names, Latin and slips of the finger: what libraries guess of them
-from letters is wrong too often. A word such as ``wird`` or ``alla`` is no guess.
+Questions are short, and full of names, Latin and typing errors, so libraries that guess from
+letters are wrong too often. A word such as ``wird`` or ``alla`` is reliable.
 """
 
 import re
@@ -15,7 +15,7 @@ from lexloop.core.folding import folded
 
 _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
-"""Letters of another script from which on a question is one in it."""
+"""From this many letters of another script on, a question is written in it."""
 _SHORT = 5
 """So many letters of Japanese may be Chinese signs alone; a sentence has others."""
 _SHARE = 0.2
@@ -95,12 +95,13 @@ MAY_MISS = (
     "It was not translated, so the answer may miss what is asked: ask it in the documents' "
     "language, or set a model, which translates it."
 )
-"""What follows from a mismatch of languages, for a question without and with an answer."""
+"""The warning about different languages, for a question without and with an answer."""
 _SCRIPTS = {"Cjk": "Chinese", "Hiragana": "Japanese", "Katakana": "Japanese", "Hangul": "Korean"}
 _SENTENCE = re.compile(r"[^\n.!?;。！？]{12,}")
 _FEWEST, _PART, _MOST_READ = 5, 0.25, 1_000_000
-"""The fewest words of a sentence whose language is told, the least share of small ones among them,
-and the characters of a document that are read for such sentences."""
+"""The fewest words of a sentence whose language is recognised, the least share of small words, and
+the characters of a document that are read.
+"""
 _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items()}
 _LANGUAGES_OF = {
     word: [name for name, small in _SETS.items() if word in small]
@@ -109,7 +110,7 @@ _LANGUAGES_OF = {
 
 
 def languages_of(texts: Iterable[str]) -> list[str]:
-    """Return the languages of texts, and their scripts but the Latin one, most used first."""
+    """Return the languages of texts, and their scripts except Latin, most used first."""
     counts = Counter(word for text in texts for word in words_of(text))
     total, most = counts.total(), 0
     known: list[str] = []
@@ -133,16 +134,16 @@ def languages_of(texts: Iterable[str]) -> list[str]:
 
 
 def small_words(languages: Collection[str]) -> frozenset[str]:
-    """Return the small words of some languages; of all that are known here where none is given."""
+    """Return the small words of some languages; of all known ones if none is given."""
     return frozenset().union(*(_SETS.get(name, ()) for name in languages or _SETS))
 
 
 def other_language(question: str, languages: Collection[str], known: Collection[str]) -> str:
-    """Return the language of a question if it is none of the documents'; else "".
+    """Return the language of a question if the documents are not in it; otherwise "".
 
-    What cannot be told from its own words is not guessed: two languages that speak equally for a
-    question are both named. ``languages`` are as ``languages_of`` gives them, and ``known`` those
-    of its ``words_of`` that the documents have.
+    The language is not guessed beyond the question's own words: if two languages match equally,
+    both are named. ``languages`` come from ``languages_of``, and ``known`` are those words of the
+    question (``words_of``) that the documents contain.
     """
     words = words_of(question)
     scripts: Counter[str] = Counter()
@@ -166,11 +167,11 @@ def other_language(question: str, languages: Collection[str], known: Collection[
 
 
 def mismatch(language: str, languages: Sequence[str]) -> str:
-    """Return the sentence for a question in another language than the documents.
+    """Return the warning that a question is not in the language of the documents.
 
     Args:
-        language: That of the question.
-        languages: Those of the documents, as ``languages_of`` gives them.
+        language: Language of the question.
+        languages: Languages of the documents, from ``languages_of``.
     """
     return (
         f"The question seems to be in {language}, and the documents are in "
@@ -179,10 +180,10 @@ def mismatch(language: str, languages: Sequence[str]) -> str:
 
 
 def read_badly(languages: Sequence[str]) -> str:
-    """Return the sentence for documents in scripts alone whose words have no meaning here; else "".
+    """Return the warning for documents only in scripts that the models cannot read; otherwise "".
 
     Args:
-        languages: Those of the documents, as ``languages_of`` gives them.
+        languages: Languages of the documents, from ``languages_of``.
     """
     if not languages or not all(name.endswith(" script") for name in languages):
         return ""
@@ -193,11 +194,11 @@ def read_badly(languages: Sequence[str]) -> str:
 
 
 def strange_in(text: str, languages: Sequence[str]) -> list[str]:
-    """Return the languages of a document's sentences but those that are given.
+    """Return the languages of a document's sentences that are not in ``languages``.
 
     Args:
-        text: The document's; the beginning of a very long one is read.
-        languages: As ``languages_of`` gives them; if there are none, none is returned.
+        text: Text of the document; only the beginning of a very long one is read.
+        languages: Languages from ``languages_of``; if empty, nothing is returned.
     """
     home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
     sentences = _SENTENCE.findall(text[:_MOST_READ]) if languages else ()
@@ -216,7 +217,7 @@ def _strange(sentence: str, home: frozenset[str]) -> str:
         return f"{script} script"
     usual = {word for word in words if len(word) > 1 and word in _LANGUAGES_OF}
     written = f" {sentence.replace('’', chr(39))}"
-    small = {word for word in usual if f" {word}" in written}  # none is part of a name
+    small = {word for word in usual if f" {word}" in written}  # words in capitals are names
     if usual & home or len(words) < _FEWEST:
         return ""
     counts = Counter(name for word in small for name in _LANGUAGES_OF[word])
@@ -242,14 +243,14 @@ def _evidence(
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words in small letters; one elided before another keeps its apostrophe."""
+    """Return the words in lower case; an elided word keeps its apostrophe."""
     return [word.replace("’", "'") for word in _WORD.findall(folded(text).lower())]
 
 
 def _script(word: str) -> str:
     """Return the script of a word, as Unicode names it: Latin, Cyrillic, Greek.
 
-    Japanese has Chinese signs as well, and its own beside them.
+    Japanese uses Chinese characters as well as its own.
     """
     scripts = [_script_of(letter) for letter in dict.fromkeys(word)]
     return "Japanese" if "Japanese" in scripts else scripts[0]

@@ -1,8 +1,7 @@
-"""The parties of an agreement, as its opening names them: who each is, and what it is called.
+"""The parties of an agreement, as its opening names them, and their roles.
 
-A role stands behind a name, in brackets or after a comma: 'Marek Blends s.r.o. (the "Buyer")', "Ida
-Rook, hereinafter the Landlord". A name begins where the one before ended, or behind the words that
-lead to the first.
+A role follows a name, in brackets or after a comma: 'Marek Blends s.r.o. (the "Buyer")', "Ida Rook,
+hereinafter the Landlord". A name begins after the one before, or after the words before the first.
 """
 
 import re
@@ -15,9 +14,9 @@ from lexloop.core.folding import narrowed
 from lexloop.documents.text.tokens import STOP_WORDS
 
 OPENING = 8_000
-"""Characters in which an agreement names its parties."""
+"""The characters in which an agreement names its parties."""
 _APART, _REACH = 700, 3_000
-"""The most characters from one party to the next, and from the first to the last."""
+"""The most characters between two parties, and between the first and the last."""
 _QUOTE = "[“\"'‘„«”]"
 _ROLE_NAME = r"[^\W_][^“”\"'‘’„«»()]{0,59}?"
 _CAPITALS = r"[A-Z]\w+(?:\s[A-Z]\w+)?"
@@ -59,12 +58,12 @@ _RECITES = ("WHEREAS", "Whereas", "RECITALS")
 
 
 class Party(NamedTuple):
-    """A party: its name, what it is called ("" where nothing says), and where both stand.
+    """A party: its name, its role ("" if unknown), and where both are.
 
     Args:
-        start: Where the name begins in the text.
-        end: Where it ends.
-        span: Where the name stands with what calls it so.
+        start: Start of the name in the text.
+        end: End of the name.
+        span: Span of the name and its role.
     """
 
     name: str
@@ -102,7 +101,7 @@ def _role(match: re.Match[str]) -> str:
 
 
 def _named_from(opening: str, start: int) -> Iterator[Party]:
-    """Yield the parties with roles that follow one another from a place."""
+    """Yield the consecutive parties with roles from a place on."""
     at = start
     for match in _ROLE.finditer(opening, start, start + _REACH):
         between = opening[at : match.start()]
@@ -121,7 +120,7 @@ def _named_from(opening: str, start: int) -> Iterator[Party]:
 
 
 def _party(opening: str, start: int, end: int, role: str, until: int) -> Party | None:
-    """Return the party whose name a stretch opens with, or the last "and" in it."""
+    """Return the party named at the start of a stretch, or after its last "and"."""
     lead = opening[start:end]
     skipped = len(lead) - len(lead.lstrip(" ,;:\n"))
     name = OWN_NAME.match(lead, skipped)
@@ -140,7 +139,7 @@ def _party(opening: str, start: int, end: int, role: str, until: int) -> Party |
 
 
 def _without_roles(opening: str, start: int) -> list[Party]:
-    """Return the two names behind "between" where they have no roles."""
+    """Return the two names after "between" if they have no roles."""
     parties, at = [], start
     for half in re.split(r"\band\b", opening[start : start + _APART], maxsplit=1):
         party = _party(opening, at, at + len(half), "", 0)

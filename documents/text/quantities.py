@@ -1,4 +1,4 @@
-"""Numbers, amounts, durations and dates: their words, and what of them a text states."""
+"""Numbers, amounts, durations and dates: their words, and which of them a text states."""
 
 import json
 import re
@@ -35,9 +35,9 @@ UNITS = [
         "ounce gram kilogram ton tonne gallon liter litre",
     )
 ]
-"""Units of one kind, any of which in place of another says something else."""
+"""Units of one kind: replacing one by another changes the meaning."""
 _UNITS = frozenset().union(*UNITS) - {"dollar", "euro", "pound", "cent"}
-# Words count before a unit alone: "one" is more often a pronoun, and "first" is never checked.
+# Words only count before a unit: "one" is usually a pronoun. "first" is never checked.
 _COUNTED = re.compile(
     rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*)"
     r"(?P<unit>[\s-]+(?:business |calendar |working )?"
@@ -58,7 +58,7 @@ _DAY = re.compile(
 )
 _ISO = re.compile(r"(?<![\d-])((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _THOUSANDS = r"\d{1,3}(?:,\d{3})+(?!\d)"
-# A sum or a share is told from a reference like 5.30 by its sign, its commas or its unit.
+# A sum or a share differs from a reference like 5.30 by its sign, its commas or its unit.
 _AMOUNT = re.compile(
     rf"(?<=[$€£¥])\s?(?:{_THOUSANDS}|\d+)(?:\.\d+)?|{_THOUSANDS}(?:\.\d+)?"
     r"|(?<![\d.])\d+\.\d+(?=\s?(?:%|per ?cent\b))",
@@ -68,12 +68,12 @@ _REFERENCE = re.compile(r"(?<!\d)\d+(?:[.\-–]\d+)+[a-z]?(?:\([a-z0-9]{1,4}\))*
 _NUMBER = re.compile(r"\d+")
 
 
-@lru_cache(maxsize=1 << 8)  # of the texts, that of all evidence of a question has kilobytes
+@lru_cache(maxsize=1 << 8)  # number of texts; all evidence of a question has kilobytes
 def facts(text: str) -> frozenset[str]:
     """Return every number, amount, month of a date and section reference in ``text``.
 
-    Number words before a unit count as digits, thousands separators and trailing zeros of
-    amounts are dropped, 2022-12-23 is December 23, 2022, and ``20-871(b)(1)`` stays one fact.
+    Number words before a unit count as digits. Thousands separators and trailing zeros of amounts
+    are dropped. 2022-12-23 is December 23, 2022. ``20-871(b)(1)`` is one fact.
     """
     text = _spelt_out(text)
     stated = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
@@ -92,7 +92,7 @@ def dates(text: str) -> set[str]:
 
 
 def number_of(word: str) -> str | None:
-    """Return the number that one word or numeral stands for; None for "one", mostly a pronoun."""
+    """Return the number of a word or numeral; None for "one", usually a pronoun."""
     if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", word):
         return _amount(word)
     value = NUMBERS.get(word.lower(), 1)
@@ -100,7 +100,7 @@ def number_of(word: str) -> str | None:
 
 
 def _spelt_out(text: str) -> str:
-    """Return the text folded, and with its ISO dates as words, so that a date has one form."""
+    """Return the text folded, with its ISO dates as words, so that a date has one form."""
     return _ISO.sub(lambda m: f"{MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", folded(text))
 
 
@@ -109,7 +109,7 @@ def _month(name: str) -> str:
 
 
 def _counted(words: str) -> int:
-    """Return the number that words like "one hundred and twenty-five" spell out."""
+    """Return the value of number words such as "one hundred and twenty-five"."""
     total, group = 0, 0
     for word in re.findall(r"[a-z]+", words.lower()):
         if word == "hundred":
@@ -127,10 +127,10 @@ def _amount(digits: str) -> str:
 
 
 def states(text: str, fact: str) -> bool:
-    """Return whether ``text`` holds a fact.
+    """Return whether ``text`` states a fact.
 
-    Of a reference, a part of one that ``text`` names is held as well; and so is one to a
-    subdivision when ``text`` names the section and marks such a subdivision.
+    A part of a reference in ``text`` counts as stated. So does a reference to a subdivision, if
+    ``text`` names the section and marks such a subdivision.
     """
     stated = facts(text)
     if fact in stated or any(other.startswith(f"{fact}(") for other in stated):
@@ -181,14 +181,14 @@ _PRICE = re.compile(
     rf"(?:\d[\d.,]*|{_NUMBER_WORD})\s+(?P<name>[^\W\d_]{{3,}})",
     re.IGNORECASE,
 )
-"""A price in whatever a document counts money by: "costs 9 crowns"."""
+"""A price in any unit that the document uses: "costs 9 crowns"."""
 _CENTS = frozenset(("cent", "cents", "pence", "penny"))
 """Parts of a unit of money, which the CLDR does not name."""
 
 
 @lru_cache(maxsize=1)
 def _currencies() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the codes of ISO 4217 and the names of currencies, as the Unicode CLDR has them."""
+    """Return the ISO 4217 codes and the names of currencies, from the Unicode CLDR."""
     source = resources.files("lexloop.data") / "currencies.json"
     table = json.loads(source.read_text(encoding="utf-8"))
     return frozenset(table["codes"]), frozenset(table["names"])
@@ -207,7 +207,7 @@ def _is_sum(text: str) -> bool:
 
 
 def holds(kind: Kind, text: str, needed: frozenset[str] = frozenset()) -> bool:
-    """Return whether ``text`` holds a fact of this kind; a number must name ``needed``."""
+    """Return whether ``text`` contains a fact of this kind; a number must come with ``needed``."""
     if kind == "money":
         return _is_sum(folded(text))
     return _HELD[kind].search(folded(text)) is not None and (

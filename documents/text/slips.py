@@ -1,4 +1,4 @@
-"""Slips of the finger: words that the documents do not have, read as near ones that they do."""
+"""Spelling slips: unknown words, read as similar words of the documents."""
 
 import re
 from collections import Counter, defaultdict
@@ -12,22 +12,22 @@ from lexloop.documents.text.tokens import PIECE
 _WORD = re.compile(r"(?<![\w@/\\.])[^\W\d_]{4,40}+(?![\w@\u0300-\u036f]|[./\\]\w|['’]t\b)")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "r", "er", "rs", "ers", "y")
 _LEAST, _MIDDLE, _LONG = 4, 6, 8
-"""Letters of a word that is read at all, and of those in which more may have gone wrong."""
+"""The least letters of a word to correct, of one with a wrong letter, and of a long word."""
 _MOST_READ = 16
-"""Unknown words of a text that are looked up: whoever writes more of them does not slip."""
+"""Unknown words of a text that are looked up; a text with more of them is not misspelled."""
 _CACHED = 1 << 12
 
 
 class Slips:
     """A corrector that reads slips of the finger as words of some documents.
 
-    Numbers, words that the documents have, words of fewer than 4 letters, acronyms and words of
-    scripts without capitals stay; so does any usual word of the language, for a text about laptops
-    means no laptop's neighbour in the alphabet. Without it 16 of 25 terms of the GDPR with two
+    Left as they are: numbers, words of the documents, words of fewer than 4 letters, acronyms, and
+    words in scripts without capitals; also usual words of the language, so that a question about
+    laptops is not read as another word. Without this module, 16 of 25 terms of the GDPR with two
     letters swapped are not found (``benchmarks/rules.py``).
 
     Args:
-        is_usual: Whether a word in small letters is one of the language.
+        is_usual: Whether a lower-case word is a usual one of the language.
         words: Gives the words of the documents in small letters, each as often as it occurs.
         terms: Gives the terms that the documents define; asked once, when a word is unknown.
     """
@@ -45,7 +45,7 @@ class Slips:
     def read(self, text: str, known: Collection[str]) -> tuple[str, list[Reading]]:
         """Return the text with its slips corrected, and the readings in order.
 
-        ``known`` are those of its ``small_words`` that the documents have.
+        ``known`` are those of its ``small_words`` that the documents contain.
         """
         shouted = text.isupper()
         readings: dict[str, Reading] = {}
@@ -72,7 +72,7 @@ class Slips:
         return _WORD.sub(mended, text), list(readings.values())
 
     def _look_up(self, word: str, is_name: bool) -> str:
-        """Return the documents' word that is meant; for a name, one of a defined term."""
+        """Return the word of the documents that is meant; for a name, a defined term."""
         stubs = [word[: -len(end)] for end in _ENDINGS if word.endswith(end)]
         derived = any(len(stub) >= _LEAST - 1 and self._is_usual(stub) for stub in stubs)
         sizes = range(len(word) - 1, len(word) + 2)
@@ -122,12 +122,12 @@ def _may_slip(word: str) -> bool:
 
 
 def _is_slip(word: str, candidate: str, is_term: bool, derived: bool) -> bool:
-    """Return whether a word one edit away may have been meant, and is not merely alike.
+    """Return whether a word one edit away may have been meant, not merely similar.
 
-    Two letters swapped, one doubled or not, one missing or one too many are slips in a word long
-    enough; a wrong one is where the other word is a term, or deep inside a long word: ``indemnity``
-    is not meant to be ``indemnify``, nor ``renter`` ``render``. A word is ``derived`` if it has an
-    ending of the language behind a word of it.
+    In a word that is long enough, slips are two swapped letters, a doubled or single letter, and a
+    missing or extra letter. A wrong letter is one if the other word is a term, or deep inside a
+    long word: ``indemnity`` does not mean ``indemnify``, nor ``renter`` ``render``. A word is
+    ``derived`` if it is another word of the language with an ending.
     """
     from rapidfuzz.distance import Prefix
 
@@ -143,7 +143,7 @@ def _is_slip(word: str, candidate: str, is_term: bool, derived: bool) -> bool:
 
 
 def _is_altered(word: str, candidate: str, at: int, is_term: bool) -> bool:
-    """Return whether letters were swapped or one is wrong, from the one at ``at`` on."""
+    """Return whether letters were swapped, or the letter at ``at`` is wrong."""
     if sorted(word) == sorted(candidate):
         return at > 0 or len(word) >= _MIDDLE
     if word.endswith("ee") != candidate.endswith("ee"):  # payee, payer

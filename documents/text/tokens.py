@@ -1,4 +1,4 @@
-"""Sentences of legal text, and its terms for search: stemmed, with section numbers kept whole."""
+"""Sentences of legal text, and its search terms: stemmed, with section numbers kept whole."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from lexloop.documents.text.abbreviations import Abbreviations
 
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
-"""The mark of an item of a list, and the blank behind it."""
+"""The mark of a list item, and the blank after it."""
 PIECE = re.compile(r"[^\W_]+")
 """A run of letters and figures."""
 WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
@@ -28,14 +28,13 @@ _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in 
 def sentence_spans(text: str, seen: Abbreviations | None = None) -> list[tuple[int, int]]:
     """Return the half-open spans of the sentences and list items of a text, trimmed.
 
-    Abbreviations, section numbers and the marks of items end none. A new line ends a sentence
-    unless the line was merely wrapped; a colon or semicolon ends one only before a new line, so
-    that a clause and its list items become units of their own.
+    Abbreviations, section numbers and item marks do not end a sentence. A new line does, unless the
+    text was merely wrapped. A colon or semicolon does only before a new line, so that a clause and
+    its list items are separate.
 
     Args:
         text: The text.
-        seen: What is known of the abbreviations of the document that it is from; else what the text
-            itself shows of them.
+        seen: Abbreviations of the whole document, if known; otherwise those found in the text.
     """
     text = narrowed(text)
     spans: list[tuple[int, int]] = []
@@ -75,17 +74,17 @@ def _opens_item(line: str) -> bool:
 
 
 def _is_item_mark(before: str) -> bool:
-    """Return whether the mark of an item is all that stands before its full stop."""
+    """Return whether a full stop belongs to the mark of an item."""
     return len(before.split()) == 1 and _opens_item(before + " ")
 
 
 def is_joint(line: str) -> bool:
-    """Return whether a line only joins what stands around it: a lone "or" below a point."""
+    """Return whether a line only joins its neighbours: a lone "or" below a point."""
     return line.strip(" \t,;:").lower() in _JOINTS
 
 
 def _is_wrapped(text: str, at: int, before: str) -> bool:
-    """Return whether the line that begins at an offset only goes on with what is before it."""
+    """Return whether the line at an offset only continues the one before."""
     line = text[at : at + _REACH].partition("\n")[0]
     if is_joint(line):
         return True
@@ -106,7 +105,7 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the first span of ``quote`` in a text; None where it is blank or not there.
+    """Return the first span of ``quote`` in a text; None if it is blank or missing.
 
     Blanks and line breaks between the words do not count; it may begin and end within a word.
     """
@@ -130,8 +129,9 @@ UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3\u3005-\u3007"
     "\u3041-\u3096\u30a1-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""The letters and marks of scripts that put no blanks between words, as ranges of a pattern: Thai,
-Lao, Burmese, Khmer, Japanese and Chinese."""
+"""The characters of scripts without blanks between words, as ranges of a pattern: Thai, Lao,
+Burmese, Khmer, Japanese and Chinese.
+"""
 _TERM = re.compile(
     rf"""
     \d+(?:[.\-–]\d+)+ [a-z]? (?:\([a-z0-9]{{1,4}}\))*   # 20-871(b)(1), 5.3.2, 1602.7
@@ -159,14 +159,14 @@ def _stemmer() -> Any:
 def stemmer_name() -> str:
     """Return the stemmer's name and version: versions of Snowball differ in some stems.
 
-    The version is the package's: ``Stemmer.version()`` is "2.0.1" for PyStemmer 2.2 and 3.0 alike.
-    What follows its third number is a matter of packaging.
+    The version is the package's, because ``Stemmer.version()`` is "2.0.1" for PyStemmer 2.2 and 3.0
+    alike. Only its first three numbers count; the rest is packaging.
     """
     return f"snowball-english {'.'.join(version('PyStemmer').split('.')[:3])}"
 
 
 def words(text: str) -> list[str]:
-    """Return the words and numbers of a text, lower-cased, in order; section numbers stay whole."""
+    """Return the lower-cased words and numbers of a text, in order; section numbers stay whole."""
     return [word.lower() for word in _TERM.findall(folded(text))]
 
 

@@ -1,4 +1,4 @@
-"""Vector search: a chunk is found by the best of its windows.
+"""Vector search: a chunk is found by its best window.
 
 FAISS searches half-precision vectors: by the exact scan, or by a graph (HNSW). Its fp16 codes are
 the very bytes of a float16 array, so an exact index is filled and not made. How far a search of the
@@ -25,13 +25,15 @@ from lexloop.models.embedding import Halves, Vectors
 Kind = Literal["flat", "hnsw"]
 Mask = NDArray[np.bool_]
 Neighbours = tuple[NDArray[np.float32], NDArray[np.int64]]
-"""Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
+"""Scores and window numbers, each of shape (queries, k), best first; -1 if there are fewer than k.
+"""
 
 FLAT_UP_TO, MOST_WINDOWS = 65_536, 500_000
-"""The windows up to which they are scanned, and those from which an engine should have them."""
+"""Number of windows: up to the first they are scanned; above the second an engine is recommended.
+"""
 _LINKS, _CONSTRUCTION = 16, 100
 _EFFORTS, _RECALL = (128, 192, 256, 384, 512), 0.99
-_ADDED, _SCANNED = 20_000, 100_000  # vectors held a second time meanwhile
+_ADDED, _SCANNED = 20_000, 100_000  # vectors held twice meanwhile
 _SAMPLE, _SEED = 200, 13
 _NOISE = 1.0  # as long as the vector: a question is about that far from the passage it asks for
 _ROUNDING = 1e-5
@@ -40,7 +42,7 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
 _FEW = 20_000
-"""The number of admitted windows up to which an exact scan costs less than a filtered walk."""
+"""Up to this number of allowed windows an exact scan costs less than a filtered walk."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
 _BYTE, _CLOSE = 127.0, 32
 
@@ -62,7 +64,7 @@ class DenseIndex:
     """
 
     FILES: ClassVar = (_VECTORS, _OWNERS, _ABOUT, _FAISS)
-    """The last is there for hnsw alone."""
+    """The last file exists for hnsw only."""
 
     vectors: Halves
     owners: NDArray[np.int32]
@@ -97,35 +99,35 @@ class DenseIndex:
         return replace(index, effort=effort, recall=recall)
 
     def part(self, kept: Mask) -> Self | None:
-        """Return the exact index of some chunks alone; None where they have too many windows.
+        """Return the exact index of some chunks, or None if they have too many windows.
 
         Args:
-            kept: Which they are, shape (size,).
+            kept: Which chunks, shape (size,).
         """
         rows = np.flatnonzero(kept.take(self.owners))
         if len(rows) > FLAT_UP_TO:
             return None
         places = np.cumsum(kept) - 1
         owners = places[self.owners[rows]].astype(np.int32)
-        # rows in one run are seen where they lie; a copy takes as much memory again
+        # consecutive rows are used in place; a copy takes as much memory again
         run = len(rows) and rows[-1] - rows[0] == len(rows) - 1
         vectors = self.vectors[rows[0] : rows[-1] + 1] if run else self.vectors[rows]
         return type(self)(vectors, owners, int(np.count_nonzero(kept)), "flat")
 
     def top(self, queries: Vectors, limit: int, allowed: Mask | None = None) -> list[Ranked]:
-        """Return for each query the best chunks, equal ones by position.
+        """Return the best chunks of each query; equal scores are sorted by position.
 
         Args:
             queries: Unit vectors of shape (queries, dimension).
             limit: The most chunks.
-            allowed: Which chunks may be found, shape (size,); all where it is None.
+            allowed: Which chunks may be found, shape (size,); None for all.
         """
         mask = None if allowed is None else allowed.take(self.owners)
         count = len(self.owners) if mask is None else int(np.count_nonzero(mask))
         if limit <= 0 or not count or not len(queries):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
         queries = np.ascontiguousarray(queries, dtype=np.float32)
-        # a chunk has several windows, of which one is needed
+        # a chunk has several windows, but one is enough
         k = limit * math.ceil(len(self.owners) / self.size) + _SPARE
         scores, rows = self._search(queries, min(k, count), mask, count)
         return [
@@ -136,10 +138,10 @@ class DenseIndex:
     def _ranked(
         self, query: Vectors, best: Neighbours, limit: int, mask: Mask | None, count: int
     ) -> Ranked:
-        """Return one query's chunks, asking for more windows until they settle it.
+        """Return one query's chunks, asking for more windows until the result is final.
 
-        They do when enough chunks are among them and the last of these beats the last window: of
-        windows that score the same, FAISS keeps whichever it likes.
+        It is final if there are enough chunks and the last one beats the last window. FAISS keeps
+        an arbitrary choice of windows with equal scores.
         """
         scores, rows = best
         while True:
@@ -178,9 +180,9 @@ class DenseIndex:
 
     @cached_property
     def _coarse(self) -> Any:
-        """A scan of the vectors in bytes, which takes less than half of the time of the exact one.
+        """A scan of vectors in bytes, in less than half of the time of an exact one.
 
-        A cosine is off by about 0.001; the vectors themselves put in order what it finds.
+        A cosine is off by about 0.001, so the results are sorted by the vectors themselves.
         """
         faiss = faiss_library()
         index = faiss.IndexScalarQuantizer(
@@ -218,7 +220,7 @@ class DenseIndex:
         if self.kind != "flat":
             faiss = faiss_library()
             with replacing(folder / _FAISS) as file:
-                # given a path FAISS does not say that the last of its bytes could not be written; a
+                # given a path, FAISS does not report that its last bytes could not be written; the
                 # graph's own copy of the vectors is left out
                 writer = faiss.PyCallbackIOWriter(file.write)
                 faiss.write_index(self.index, writer, faiss.IO_FLAG_SKIP_STORAGE)
@@ -227,7 +229,7 @@ class DenseIndex:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Map what ``save`` wrote into memory, read-only."""
+        """Memory-map the files that ``save`` wrote, read-only."""
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
         vectors = load_array(folder / _VECTORS, np.float16, dimensions=2)
         owners = load_array(folder / _OWNERS, np.int32)
@@ -287,9 +289,9 @@ def build_hnsw(vectors: Halves) -> Any:
         faiss.METRIC_INNER_PRODUCT,
     )
     index.hnsw.efConstruction = _CONSTRUCTION
-    index.is_trained = True  # half precision has nothing to learn
-    # the links that pruning leaves are few where many vectors are nearly the same, and a vector to
-    # which none leads is never found: the room that is left goes to the nearest of those pruned
+    index.is_trained = True  # half precision needs no training
+    # if many vectors are nearly equal, pruning leaves few links, and a vector without links to it
+    # is never found: free places go to the nearest pruned links
     index.keep_max_size_level0 = True
     for first in range(0, len(vectors), _ADDED):
         index.add(vectors[first : first + _ADDED].astype(np.float32))
@@ -297,11 +299,11 @@ def build_hnsw(vectors: Halves) -> Any:
 
 
 def in_bytes(rows: NDArray[Any], most: float = 0.0) -> Vectors:
-    """Return rows as whole numbers that a signed byte holds; FAISS cuts off what is behind a point.
+    """Return rows as whole numbers that fit a signed byte; FAISS truncates fractions.
 
     Args:
         rows: Shape (rows, dimension).
-        most: The greatest component of all rows that are compared; 0 for that of each.
+        most: Greatest component of all rows that are compared; 0 to use each row's own.
     """
     floats = rows.astype(np.float32)
     scale = most or np.abs(floats).max(axis=1, keepdims=True, initial=1e-9)
@@ -311,10 +313,10 @@ def in_bytes(rows: NDArray[Any], most: float = 0.0) -> Vectors:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Search with one thread inside: for a question's few queries FAISS's threads wait longer.
+    """Search with one thread: FAISS's threads are slower for the few queries of a question.
 
-    Where others use the processor too, they wait busily for 20 to 50 ms. The number is that of the
-    calling thread; others keep theirs.
+    If others use the processor too, they wait busily for 20 to 50 ms. The setting applies to the
+    calling thread only.
     """
     faiss = faiss_library()
     before = faiss.omp_get_max_threads()
@@ -348,9 +350,9 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
 
 
 def _refined(vectors: Halves, queries: Vectors, nearest: Neighbours) -> Neighbours:
-    """Return the windows found, scored and ordered by their vectors: alike whatever found them.
+    """Return the windows, scored and sorted by their exact vectors, however they were found.
 
-    FAISS's own refinement of codes would hold every vector in memory a second time.
+    FAISS's own refinement would hold every vector in memory a second time.
     """
     scores, windows = np.full(nearest[0].shape, -np.inf, dtype=np.float32), nearest[1].copy()
     for row, query in enumerate(queries):

@@ -1,4 +1,4 @@
-"""Forgetting of a document in what is on this machine: indexes, and caches of what was made."""
+"""Forgetting of a document on this machine: indexes, and caches."""
 
 import json
 import shutil
@@ -20,13 +20,13 @@ from lexloop.store.writer import remove_documents
 
 FORGETS = 50
 FOLDERS = "[!.]*/"
-"""Matches the folders in a folder, without hidden ones."""
+"""A pattern for the folders in a folder, without hidden ones."""
 _PATIENCE_S, _POLL_S = 30.0, 0.2
-"""How long a run waits for who reads an index; a server looks every 20 s whether it is another."""
+"""How long a run waits for the readers of an index; a server checks every 20 s for a new one."""
 
 
 def held(removal: Removal) -> list[Held]:
-    """Return what the indexes have of the document; those that cannot be read are ignored."""
+    """Return what the indexes hold of the document; unreadable ones are ignored."""
     holdings: list[Held] = []
     for index in [*removal.indexes, *cached_indexes()]:
         with suppress(LexloopError, sqlite3.Error):
@@ -36,7 +36,7 @@ def held(removal: Removal) -> list[Held]:
 
 
 def forget(removal: Removal, done: Forgotten) -> None:
-    """Drop what can be made again: cached indexes that have it, and all that models wrote."""
+    """Remove what can be made again: cached indexes with the document, and all texts by models."""
     for file, kind in ((replies_path(), "replies"), (extractions_path(), "extractions")):
         with done.trying(file):
             if file.exists():
@@ -62,7 +62,7 @@ def delete(removal: Removal, done: Forgotten) -> None:
 
 
 def settle(removal: Removal, done: Forgotten) -> None:
-    """Remove what was replaced once nobody reads it any more."""
+    """Remove what was replaced, once no reader uses it."""
     until = time.monotonic() + _PATIENCE_S
     for index in [*filter(is_index, removal.indexes), *cached_indexes()]:
         if not is_index(index) or removal.target.may_hold(str(index)):
@@ -80,7 +80,7 @@ def cached_indexes() -> list[Path]:
 
 
 def held_in(index: Path, target: Target) -> Held:
-    """Return what an index of this format has of a document.
+    """Return what an index of this format holds of a document.
 
     Raises:
         DataError: It cannot be read.
@@ -100,7 +100,7 @@ def held_in(index: Path, target: Target) -> Held:
 
 
 def _holds(index: Path, target: Target) -> bool:
-    """Return whether a cached index has the document, or cannot say that it has not."""
+    """Return whether a cached index has the document, or may have it."""
     try:
         contents = held_in(index, target)
     except (LexloopError, sqlite3.Error, OSError, ValueError, KeyError):
@@ -128,7 +128,7 @@ def _take_out(index: Path, removal: Removal, done: Forgotten) -> None:
 
 
 def tidy(index: Path, until: float, done: Forgotten) -> None:
-    """Remove files of an index that nobody reads any more, and report those still in use."""
+    """Remove files of an index that no reader uses, and report those still in use."""
     while index.is_dir() and ((readers := still_read(index)) or (index / STAGING).is_dir()):
         with writing(index):
             shutil.rmtree(index / STAGING, ignore_errors=True)

@@ -1,10 +1,9 @@
-"""Generations of an index: one writer makes the next aside, any number of readers hold theirs.
+"""Generations of an index: one writer makes the next while any number of readers use theirs.
 
-INDEX/manifest.json names the generation that counts; INDEX/generations/NAME holds its files, which
-never change; INDEX/lock is held by the one writer; INDEX/staging keeps what a cluster prepared for
-the next one so far. A generation that is open is locked by its
-reader, and a writer sweeps only those that nobody holds. A lock dies with its process, so nothing
-is left to clean up by hand after a kill.
+INDEX/manifest.json names the current generation. INDEX/generations/NAME holds its files, which
+never change. INDEX/lock is locked by the one writer. INDEX/staging keeps what a cluster has
+prepared for the next generation. A reader locks its generation, and a writer removes only unlocked
+ones. A lock ends with its process, so a killed process leaves nothing to clean up by hand.
 """
 
 import fcntl
@@ -25,15 +24,15 @@ GENERATIONS, LOCK, STAGING = "generations", "lock", "staging"
 _POLL_S = 0.02
 LOCK_TIMEOUT_S = 60.0
 _SWEEPS = 3
-"""Attempts at removing, since what fails once may succeed the next time."""
+"""Attempts to remove a file, since a failure may be temporary."""
 
 
 class SharedLock:
-    """A shared lock on a generation's folder, which stays until ``release`` is called."""
+    """A shared lock on a generation's folder, held until ``release`` is called."""
 
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
-        # a lease that nobody releases ends when it is collected as garbage
+        # a lock that is never released ends when it is garbage-collected
         self._end = weakref.finalize(self, let_go, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH)
@@ -45,19 +44,20 @@ class SharedLock:
             raise
 
     def release(self) -> None:
-        """Release the lock; a second time changes nothing."""
+        """Release the lock; a second call does nothing."""
         self._end()
 
 
 @contextmanager
 def writing(index: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold an index's writer lock inside; its folder is made where there is none.
+    """Hold an index's writer lock; the folder is made if it is missing.
 
-    Obsolete generations are swept in the end. A folder in which nothing was published, and which
-    holds nothing else, is gone afterwards.
+    Obsolete generations are removed at the end. A folder that contains nothing else, and in which
+    nothing was published, is removed too.
 
     Raises:
-        CorpusError: Another writer holds it for longer than the timeout, or it cannot be written.
+        CorpusError: Another writer holds the lock for longer than the timeout, or the folder cannot
+            be written.
     """
     handle = _lock(index, time.monotonic() + timeout_s)
     try:
@@ -81,7 +81,7 @@ def _lock(index: Path, deadline: float) -> int:
             handle = try_lock(index / LOCK)
             if handle is not None:
                 return handle
-        except FileNotFoundError:  # a writer that published nothing cleared it away meanwhile
+        except FileNotFoundError:  # a writer that published nothing removed it meanwhile
             pass
         except OSError as error:
             _give_up(index)
@@ -94,13 +94,13 @@ def _lock(index: Path, deadline: float) -> int:
 
 
 def _give_up(index: Path) -> None:
-    """Remove what may have been made for a lock that could not be had."""
+    """Remove what was made for a lock that was not obtained."""
     with suppress(OSError):
-        # only who has the lock may clear, and what failed once may not fail twice
+        # only the owner of the lock may clear, and a failure may be temporary
         if not is_index(index) and (handle := try_lock(index / LOCK)) is not None:
             _clear(index)
             let_go(handle)
-    with suppress(OSError):  # goes only where it is empty
+    with suppress(OSError):  # removes only an empty folder
         index.rmdir()
 
 
@@ -111,8 +111,8 @@ def _unwritable(index: Path, error: Exception) -> IndexWriteError:
 
 
 def _clear(index: Path) -> None:
-    """Remove what ``writing`` made, where it is empty; the caller holds the lock."""
-    with suppress(OSError):  # something else lies there, or it may not be changed
+    """Remove empty folders that ``writing`` made; the caller holds the lock."""
+    with suppress(OSError):  # it contains something else, or cannot be changed
         with suppress(FileNotFoundError):
             (index / GENERATIONS).rmdir()
         (index / LOCK).unlink()
@@ -120,7 +120,7 @@ def _clear(index: Path) -> None:
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Return whether a folder is empty, or has only what a killed writer left behind."""
+    """Return whether a folder is empty, or contains only the remains of a killed writer."""
     if is_index(folder) or not folder.is_dir():
         return False
     names = [name for name in os.listdir(folder) if not name.startswith(f".{MANIFEST}.")]
@@ -143,10 +143,10 @@ def sync_generation(folder: Path) -> None:
 def discard(index: Path, folder: Path) -> bool:
     """Remove a generation unless the manifest names it or a reader holds it.
 
-    The caller is the writer, and does not hold it.
+    The caller is the writer and does not hold it.
 
     Returns:
-        Whether there is nothing to do any more.
+        Whether nothing remains to be done.
     """
     try:
         if folder.name.encode() in _manifest(index):
@@ -167,14 +167,14 @@ def discard(index: Path, folder: Path) -> bool:
 
 
 def sweep(index: Path) -> None:
-    """Remove earlier generations that nobody reads, and those of killed writers.
+    """Remove earlier generations without readers, and those of killed writers.
 
-    The caller is the writer, and holds no generation. What cannot be removed now is left to the
-    next writer.
+    The caller is the writer and holds no generation. What cannot be removed now is left to the next
+    writer.
     """
     for _ in range(_SWEEPS):
         with suppress(OSError):
-            # a disk that does not know the manifest yet may come back with the one before
+            # until the manifest is on disk, a crash may restore the one before
             sync(index)
             for file in index.glob(f".{MANIFEST}.*"):
                 file.unlink()
@@ -187,7 +187,7 @@ def drop(index: Path) -> None:
     """Remove an index; a generation that is read goes with the next writing after its reader.
 
     Raises:
-        IndexWriteError: Another process writes it, or the disk does not let it.
+        IndexWriteError: Another process writes it, or the disk refuses.
     """
     with writing(index):
         shutil.rmtree(index / STAGING, ignore_errors=True)
@@ -195,7 +195,7 @@ def drop(index: Path) -> None:
 
 
 def still_read(index: Path) -> list[str]:
-    """Return the generations that lie beside the one that counts: somebody reads them yet."""
+    """Return the generations other than the current one, which readers still use."""
     try:
         manifest, folders = _manifest(index), os.listdir(index / GENERATIONS)
     except FileNotFoundError:
@@ -204,7 +204,7 @@ def still_read(index: Path) -> list[str]:
 
 
 def _manifest(index: Path) -> bytes:
-    """Return the manifest's bytes; empty where there is no manifest."""
+    """Return the manifest's bytes; b"" if there is none."""
     try:
         return (index / MANIFEST).read_bytes()
     except FileNotFoundError:

@@ -24,22 +24,22 @@ _TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.coun
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
 _AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
 K1, B = 1.5, 0.75
-"""How soon a term's count and a chunk's length stop to matter, as rank-bm25 sets them."""
+"""BM25's parameters, as rank-bm25 sets them."""
 _BLOCKS_A_PLACE = 4
 """Blocks for each place asked for: with more, the first bound is closer and costs more."""
 
 
 @dataclass(frozen=True, eq=False)
 class LexicalIndex:
-    """A sparse matrix of Okapi weights by column: one column a term, one row a chunk.
+    """A sparse matrix of Okapi weights: one column a term, one row a chunk.
 
     Safe to search from several threads.
 
     Args:
         terms: Term -> column, sorted.
         weights: Each term's share of a chunk's score, float32 of shape (size, terms).
-        counts: How often the chunk has the term, parallel to ``weights.data``; of the least type
-            of whole numbers that holds all of them.
+        counts: How often the chunk has the term, parallel to ``weights.data``; of the smallest
+            integer type that fits.
     """
 
     FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
@@ -55,7 +55,7 @@ class LexicalIndex:
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> Self:
-        """Build an index of ``texts``, read one by one."""
+        """Build an index of ``texts``, read lazily."""
         counted = TermCounts()
         for text in texts:
             counted.add(text)
@@ -79,7 +79,7 @@ class LexicalIndex:
         """Return the index that some chunks alone would have, byte for byte.
 
         Args:
-            kept: Which they are, shape (size,).
+            kept: Which chunks, shape (size,).
         """
         rows, starts = self.weights.indices, self.weights.indptr
         kept_entries = kept[rows]
@@ -103,7 +103,7 @@ class LexicalIndex:
     def top(
         self, query: str, limit: int, allowed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return positions and scores of the best chunks, best first, equal ones by position.
+        """Return positions and scores of the best chunks, best first; equal ones by position.
 
         Scores up to 0 are left out, and so are chunks that are not ``allowed``, shape (size,).
         """
@@ -156,7 +156,7 @@ class LexicalIndex:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Map what ``save`` wrote into memory, read-only."""
+        """Memory-map the files that ``save`` wrote, read-only."""
         content = json.loads((folder / _TERMS).read_text(encoding="utf-8"))
         try:
             size = int(content["chunks"])
@@ -217,7 +217,7 @@ class TermCounts:
 def _index_type(postings: int) -> type[np.int32] | type[np.int64]:
     """Return an integer type for so many postings.
 
-    scipy copies a matrix whose rows and starts are of two types.
+    scipy copies a matrix with different types for rows and starts.
     """
     return np.int32 if postings <= np.iinfo(np.int32).max else np.int64
 
@@ -245,7 +245,7 @@ def okapi_weights(counts: Sparse) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class OkapiStatistics:
-    """What BM25 reads of all chunks together; a term's weight follows from it.
+    """The statistics of all chunks that BM25 uses; a term's weight follows from them.
 
     Args:
         chunks: Their number.
@@ -276,7 +276,7 @@ class OkapiStatistics:
 
 
 def _counted_okapi(frequencies: NDArray[Any], length: float) -> type:
-    """Return rank-bm25's weighing of chunks whose terms are counted already."""
+    """Return rank-bm25's class for chunks whose terms are already counted."""
     from rank_bm25 import BM25Okapi
 
     class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
@@ -288,7 +288,7 @@ def _counted_okapi(frequencies: NDArray[Any], length: float) -> type:
 
 
 def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDArray[np.int64]:
-    """Return positions of the highest scores above ``floor``, equal ones in their order.
+    """Return positions of the highest scores above ``floor``; equal ones in order.
 
     The limit-th best of the maxima of equal blocks bounds the limit-th best score from below, so
     that only the few scores from it upwards are ever sorted.

@@ -1,7 +1,7 @@
-"""An index in a folder, open: everything that it holds, mapped into memory or read a bit at a time.
+"""An open index in a folder, memory-mapped or read piece by piece.
 
-Nothing is parsed before its manifest and hashes agree. Whoever reads for somebody opens a
-``Collection``, which gives no text without naming who asks. A test names the modules that may use
+Nothing is parsed before its manifest and hashes agree. Code that answers a caller opens a
+``Collection``, which gives no text without naming the caller. A test lists the modules that may use
 this one.
 """
 
@@ -55,10 +55,10 @@ class Layout:
     """The chunks of all documents, in the order that every part of the index shares.
 
     Args:
-        names: The documents' names, in the order in which they were taken in.
+        names: Names of the documents, in the order in which they were added.
         owners: For each chunk its document's place in ``names``; int32, ascending.
-        starts: For each chunk its offset in the document; int32, ascending within one.
-        supporting: For each chunk 1 where it is no operative text, else 0; int32.
+        starts: Offset of each chunk in its document; int32, ascending within one.
+        supporting: 1 for each chunk that is not operative text, otherwise 0; int32.
     """
 
     FILE = "chunks.npy"
@@ -76,7 +76,7 @@ class Layout:
         return f"{self.names[self.owners[position]]}#{self.starts[position]}"
 
     def position_of(self, chunk_id: str) -> int:
-        """Return the position of a chunk; KeyError where there is none."""
+        """Return the position of a chunk; KeyError if there is none."""
         name, _, start = chunk_id.rpartition("#")
         if name in self.ordinals and start.isdecimal():
             first, end = self.span_of(self.ordinals[name])
@@ -105,7 +105,7 @@ class Layout:
 
     @classmethod
     def load(cls, folder: Path, names: Sequence[str]) -> Self:
-        """Map what ``save`` wrote into memory."""
+        """Memory-map the files that ``save`` wrote."""
         stored = load_array(folder / cls.FILE, np.int32, dimensions=2)
         if len(stored) != 3:
             raise ValueError(f"{cls.FILE} has shape {stored.shape}")
@@ -127,7 +127,7 @@ class StoredTriplets:
         return self.texts.fetch(numbers)
 
     def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
-        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
+        """Return the triplets' numbers of each chunk; empty for an unknown chunk."""
         places: list[int] = []
         for chunk_id in chunk_ids:
             try:
@@ -139,12 +139,13 @@ class StoredTriplets:
 
 
 class Part(NamedTuple):
-    """What somebody searches: indexes that are those of the documents that they see alone.
+    """The indexes of the documents that one caller sees.
 
     Args:
         places: The position of each of their chunks among all.
         lexical: Over these chunks.
-        dense: Over their windows; None where they are too many, and the whole index is searched.
+        dense: Index of their windows; None if there are too many, so that the whole index is
+            searched.
     """
 
     places: NDArray[np.int64]
@@ -152,7 +153,7 @@ class Part(NamedTuple):
     dense: DenseIndex | None
 
     def placed(self, ranked: Iterable[Ranked]) -> list[Ranked]:
-        """Return what was found in them by its positions among all chunks."""
+        """Return results with positions among all chunks."""
         return [(self.places[positions], scores) for positions, scores in ranked]
 
 
@@ -161,7 +162,7 @@ class FolderStore:
     """An index on this machine; see ``Store``.
 
     Args:
-        manifest: What made it.
+        manifest: Describes how it was made.
         texts: The texts, read a few at a time.
         layout: The document and offset of each chunk.
         lexical: BM25 over the chunks.
@@ -169,9 +170,9 @@ class FolderStore:
         marks: Of the windows' texts.
         load_graph: Opens the knowledge graph, which not every question needs.
         embedder: Made the vectors.
-        tokens: Token vectors of the chunks' whole texts, where the index holds them.
-        release: Releases the lock on the files; None where everything lies in memory.
-        place: Where it lies, for messages.
+        tokens: Token vectors of the chunks' whole texts, if the index has them.
+        release: Releases the lock on the files; None if everything is in memory.
+        place: Path of the index, for messages.
     """
 
     manifest: Manifest
@@ -214,7 +215,7 @@ class FolderStore:
         }
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write every part but the texts, which are there, and return the files' SHA-256."""
+        """Write every part except the texts, which are on disk, and return the files' SHA-256."""
         texts = folder / TextStore.FILE
         sync(texts)
         return {
@@ -228,10 +229,10 @@ class FolderStore:
         }
 
     def verify(self) -> dict[str, int]:
-        """See ``Store.verify``; that vectors are those of their texts rests on the hashes.
+        """See ``Store.verify``. The hashes guarantee that vectors belong to their texts.
 
-        It reads everything, whoever asks for it, so it names a fault's place by numbers: no name,
-        no title and no word of a document is in its messages.
+        It reads everything for any caller, so a message gives a fault's place by numbers only,
+        never a name, title or word of a document.
         """
         try:
             self.catalogue  # noqa: B018 - whether it can be read
@@ -245,7 +246,7 @@ class FolderStore:
                 f"The index {self.place} is inconsistent: {problem}.", REBUILD
             ) from error
 
-    # --- what is known of the whole
+    # --- facts about the whole index
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -254,7 +255,7 @@ class FolderStore:
 
     @cached_property
     def _mask(self) -> Callable[[Within], Mask | None]:
-        """A cached function from documents to which chunks are theirs; None for all."""
+        """A cached function from documents to a mask of their chunks; None for all."""
 
         @lru_cache(maxsize=_VIEWS)
         def mask(within: Within) -> Mask | None:
@@ -461,7 +462,7 @@ def _terms(store: FolderStore) -> str:
             (lexical.weights.indptr, again.weights.indptr),
         )
     )
-    # another processor may round a logarithm otherwise
+    # logarithms may be rounded differently on another processor
     if same and np.allclose(lexical.weights.data, again.weights.data, rtol=1e-5):
         return ""
     return "lexical search does not hold the terms of the chunks"
@@ -481,7 +482,7 @@ def _vectors(store: FolderStore) -> str:
 
 
 def _graph(store: FolderStore) -> str:
-    """Return a problem unless the graph is the one that the triplets make."""
+    """Return a problem if the graph is not the one that the triplets make."""
     stored = store.load_graph()
     again = KnowledgeGraph.build(StoredTriplets(store.texts, store.layout))
     same = len(stored) == len(again) and stored.entities == again.entities
@@ -489,16 +490,17 @@ def _graph(store: FolderStore) -> str:
 
 
 def open_folder(index: Path, embedder: Embedder, *, any_stemmer: bool = False) -> FolderStore:
-    """Open the generation that the manifest names, and hold it until it is closed.
+    """Open and lock the generation that the manifest names, until the store is closed.
 
     Args:
         index: The folder.
-        embedder: Must be the one the index was built with.
-        any_stemmer: Whether nothing will be searched, so that any may have made the search terms.
+        embedder: The one that the index was built with.
+        any_stemmer: Whether an index with another stemmer's search terms may be opened, because
+            nothing will be searched.
 
     Raises:
         OutdatedIndexError: Another stemmer made its search terms.
-        DataError: It is damaged, of another format, or was built with another embedder.
+        DataError: The index is damaged, has another format, or was built with another embedder.
     """
     for _ in range(_ATTEMPTS):
         manifest = Manifest.read(index)
@@ -519,7 +521,7 @@ def open_folder(index: Path, embedder: Embedder, *, any_stemmer: bool = False) -
         except BaseException as error:
             lease.release()
             if isinstance(error, DataError) and _replaced(index, manifest):
-                continue  # the rest of a generation whose sweeping was cut short
+                continue  # left by an interrupted removal
             raise
     raise DataError(f"The index {index} was replaced again and again while read.", "Try again.")
 
@@ -537,13 +539,13 @@ def load_folder(
     """Open the files of a generation, as every reader does.
 
     Args:
-        manifest: What vouches for the files.
-        folder: Where they lie; whoever has no ``release`` is their writer.
+        manifest: Contains the hashes of the files.
+        folder: Folder of the files; without ``release`` the caller is their writer.
         embedder: Made the vectors.
-        release: Releases the lock on them.
+        release: Releases the lock on the files.
 
     Raises:
-        DataError: A file is missing, or is not what the manifest vouches for.
+        DataError: A file is missing, or differs from the manifest.
     """
     manifest.check_files(folder)
     texts: TextStore | None = None

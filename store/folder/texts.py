@@ -39,11 +39,11 @@ _CHUNK = """SELECT c.position, d.name, d.title, c.section, c.page, c.start, c."e
 _TRIPLET = """SELECT t.number, c.start, t.subject, t.predicate, t.object, d.name, t.section, t.page,
     t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
     JOIN documents d ON d.ordinal = c.document"""
-# the folder is published whole or not at all, and is nobody else's until then: a journal would
-# protect nothing, and locks nobody
+# the folder is published as a whole or not at all, and nobody else uses it before: no journal and
+# no locks are needed
 _UNSHARED = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
 _AT_ONCE = 500  # below the number of variables that every SQLite accepts
-_TEXTS = 32  # whole documents at once
+_TEXTS = 32  # full documents at once
 
 
 class TextStore:
@@ -78,7 +78,7 @@ class TextStore:
         return cls(sqlite3.connect(uri, uri=True, check_same_thread=False))
 
     def commit(self) -> None:
-        """Commit what was added."""
+        """Commit the added rows."""
         self._connection.commit()
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -127,7 +127,7 @@ class TextStore:
         )  # fmt: skip
 
     def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
-        """Store what could not be read."""
+        """Store the sources that could not be read."""
         self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
 
     def names(self) -> list[str]:
@@ -135,7 +135,7 @@ class TextStore:
         return [name for (name,) in self.rows("SELECT name FROM documents ORDER BY ordinal")]
 
     def catalogue(self) -> Catalogue:
-        """Return what is known of every document."""
+        """Return the catalogue of all documents."""
         rows = self.rows("SELECT name, title, metadata, file FROM documents ORDER BY ordinal")
         known = {name: json.loads(record) for name, _, record, _ in rows if record != "{}"}
         return Catalogue(
@@ -146,12 +146,12 @@ class TextStore:
         )
 
     def skipped(self, *files: str) -> list[SkippedSource]:
-        """Return what could not be read of these files, "" for what is in none; of all of none."""
+        """Return what could not be read of these files, "" for none; without files, of all."""
         rows = self.rows("SELECT file, name, reason FROM skipped")
         return [SkippedSource(*rest) for file, *rest in rows if not files or file in files]
 
     def readable_since(self) -> frozenset[str]:
-        """Return the files that lacked a package when they were read, and lack it no longer."""
+        """Return the files that were skipped for a missing package that is installed now."""
         rows = self.rows("SELECT file, reason FROM skipped WHERE file != ''")
         return frozenset(file for file, reason in rows if installed_since(reason))
 
@@ -165,11 +165,11 @@ class TextStore:
         return value
 
     def text_of(self, ordinal: int) -> str:
-        """Return the whole text of a document."""
+        """Return the full text of a document."""
         return str(self._of_document("text", ordinal))
 
     def texts_of(self, ordinals: Sequence[int]) -> Iterator[str]:
-        """Yield the whole texts of documents, in the order asked for."""
+        """Yield the full texts of documents, in the order asked for."""
         for first in range(0, len(ordinals), _TEXTS):
             asked = ordinals[first : first + _TEXTS]
             wanted = "SELECT ordinal, text FROM documents WHERE ordinal"

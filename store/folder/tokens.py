@@ -1,4 +1,4 @@
-"""Late interaction: the token vectors of chunks' whole texts, compared with a question's."""
+"""Late interaction: token vectors of chunks' whole texts, compared with those of a question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class TokenIndex:
 
     Args:
         codes: Of all windows in their order, shape (tokens, CODED).
-        ends: Where each window's tokens end, 0 in front; shape (windows + 1,), ascending.
+        ends: Where each window's tokens end, after a leading 0; shape (windows + 1,), ascending.
     """
 
     FILES: ClassVar = (_CODES, _ENDS)
@@ -43,14 +43,14 @@ class TokenIndex:
     def closeness(self, question: Codes, spans: Sequence[tuple[int, int]]) -> Vectors:
         """Return the best cosine of each of a question's tokens in each chunk.
 
-        MaxSim, as ColBERT scores, is their mean; 0 where either has no tokens.
+        Their mean is ColBERT's MaxSim; 0 if either side has no tokens.
 
         Args:
             question: Its tokens.
-            spans: For each chunk its first window and the one after its last.
+            spans: First window of each chunk and the one after its last.
 
         Returns:
-            Of shape (tokens, len(spans)); one row of zeros for a question without tokens.
+            Shape (tokens, len(spans)); one row of zeros for a question without tokens.
         """
         asked = question.astype(np.float32)
         scores = np.zeros((max(1, len(asked)), len(spans)), dtype=np.float32)
@@ -62,8 +62,8 @@ class TokenIndex:
             rows = codes.astype(np.float32)
             counts = [bounds[place][1] - bounds[place][0] for place in filled]
             starts = np.cumsum([0, *counts[:-1]])
-            # products of codes are whole numbers below 2**24, so they are exact, and no chunk's
-            # closeness depends on those that are compared beside it
+            # products of codes are integers below 2**24, so they are exact, and a chunk's closeness
+            # does not depend on the other chunks
             cosines = (asked @ rows.T) / lengths_of(rows) / lengths_of(asked)[:, np.newaxis]
             scores[:, filled] = np.maximum.reduceat(cosines, starts, axis=1)
         return scores
@@ -74,7 +74,7 @@ class TokenIndex:
 
     @classmethod
     def load(cls, folder: Path, windows: int) -> Self:
-        """Map what ``save`` wrote into memory, read-only."""
+        """Memory-map the files that ``save`` wrote, read-only."""
         codes = load_array(folder / _CODES, np.int8, dimensions=2)
         ends = load_array(folder / _ENDS, np.int64)
         if (
