@@ -38,7 +38,7 @@ from _law import words_of
 from _shared import DATA, in_fork, options, table
 from fake_engine import FakeEngine
 
-from lexloop.documents.document import in_part
+from lexloop.documents.document import mark_partly_read
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.formats import FORMATS, IMAGES
 from lexloop.documents.reading.metadata import Sidecars
@@ -274,7 +274,7 @@ def _read(folder: Path) -> list[Reading]:
         for one in read_files(files, Sidecars(), workers=1):
             ended = time.perf_counter()
             text = "\n".join(document.text for document in one.documents)
-            told = in_part(one.skipped, [document.name for document in one.documents])
+            told = mark_partly_read(one.skipped, [document.name for document in one.documents])
             reasons = tuple(why.reason for why in told if not why.indexed)
             found.append(Reading(one.file.name, ended - began, len(one.documents), text, reasons))
             began = ended

@@ -133,16 +133,18 @@ class SkippedSource:
     indexed: bool = False
 
 
-def in_part(skipped: Iterable[SkippedSource], documents: Collection[str]) -> list[SkippedSource]:
+def mark_partly_read(
+    skipped: Iterable[SkippedSource], documents: Collection[str]
+) -> list[SkippedSource]:
     """Return the skipped sources, with ``indexed`` set for those that gave a document.
 
     Only a part of such a file or archive is missing.
     """
-    read = {name for document in documents for name in lying_in(document)}
+    read = {name for document in documents for name in with_containers(document)}
     return [replace(item, indexed=item.indexed or item.name in read) for item in skipped]
 
 
-def lying_in(name: str) -> Iterator[str]:
+def with_containers(name: str) -> Iterator[str]:
     """Return a document's name and the names of the files that contain it, outermost first."""
     parts = name.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
@@ -273,7 +275,7 @@ def boxes_of(document: Document, start: int, end: int) -> list[Box]:
     return boxes
 
 
-def sure_of(document: Document, start: int, end: int) -> float | None:
+def confidence_of(document: Document, start: int, end: int) -> float | None:
     """Return the lowest confidence of the recognised text in a span, from 0 to 1.
 
     Return None if none of the text was recognised from a picture.

@@ -112,7 +112,7 @@ class _Reader:
         joined = [
             (self._named(r.subject, r), self._named(r.object, r), self._home(r)) for r in self._rows
         ]
-        aliases = [*self._short_forms(joined), *self._far()]
+        aliases = [*self._short_forms(joined), *self._foreign_references()]
         names = sorted(self._names)
         rank = np.full(len(names) + 1, -1, dtype=np.int32)
         rank[[self._names[name] for name in names]] = np.arange(len(names), dtype=np.int32)
@@ -168,7 +168,7 @@ class _Reader:
             if row.predicate == "alias_of" and short >= 0 and long_form >= 0:
                 yield number, short, long_form
 
-    def _far(self) -> Iterator[tuple[int, int, int]]:
+    def _foreign_references(self) -> Iterator[tuple[int, int, int]]:
         """Yield references to provisions outside their own document, with each possible target."""
         for key in self._abroad:
             meanings: dict[str, str] = {}

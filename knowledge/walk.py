@@ -179,7 +179,7 @@ class HandedOn(NamedTuple):
     score: float
 
 
-def handed_on(
+def reachable_provisions(
     graph: Incidence, chunks: Sequence[Iterable[int]], asked: Asked, length: int, limit: int
 ) -> list[HandedOn]:
     """Return the provisions reached from those of chunks in up to ``length`` steps, best first.

@@ -564,7 +564,7 @@ class _Question:
         return [
             self._told(document, line, named=place >= 0 and line.text.endswith((":", ".")))
             for document, place in having
-            for line in telling.told(asked, self.tree(document), document, place)
+            for line in telling.structure_answer(asked, self.tree(document), document, place)
         ], []
 
     def outline(self, unit: PointedUnit) -> Iterator[StructureLine]:

@@ -6,7 +6,7 @@ from copy import copy
 from functools import cached_property
 
 from lexloop.core.metadata import UNKNOWN, Filters
-from lexloop.documents.document import SkippedSource, in_part, versions
+from lexloop.documents.document import SkippedSource, mark_partly_read, versions
 from lexloop.store.protocol import Store, Within
 
 
@@ -106,7 +106,7 @@ class Access:
         """
         if not self.all_public:
             return []
-        return in_part(self._unread, self._store.catalogue.names)
+        return mark_partly_read(self._unread, self._store.catalogue.names)
 
     @property
     def skipped_count(self) -> int:

@@ -34,7 +34,7 @@ from lexloop.knowledge.walk import (
     Asked,
     EntityIndex,
     best_paths,
-    handed_on,
+    reachable_provisions,
     stated,
     triplets_around,
 )
@@ -216,7 +216,7 @@ class KnowledgeGraph:
             if shown:
                 names.append(name)
                 chunks.append(shown)
-        related = handed_on(self._incidence, chunks, asked, path_length, limit)
+        related = reachable_provisions(self._incidence, chunks, asked, path_length, limit)
         statements = {
             handed.provision: stated(self._incidence, handed.provision, asked)[:_STATED]
             for handed in related

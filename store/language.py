@@ -29,7 +29,7 @@ class Language:
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """Return the text with slips read as the documents' words, and the readings."""
-        return self._slips.read(text, self._held(small_words(text)))
+        return self._slips.read(text, self._known_words(small_words(text)))
 
     @cached_property
     def names(self) -> list[str]:
@@ -38,9 +38,9 @@ class Language:
 
     def other(self, question: str) -> str:
         """Return the language of a question if the documents are not in it; otherwise ""."""
-        return other_language(question, self.names, self._held(words_of(question)))
+        return other_language(question, self.names, self._known_words(words_of(question)))
 
-    def _held(self, words: Iterable[str]) -> frozenset[str]:
+    def _known_words(self, words: Iterable[str]) -> frozenset[str]:
         """Return the words that the documents contain, with one request for all."""
         stems = {word: tokenize(word) for word in dict.fromkeys(words)}
         terms = [*dict.fromkeys(chain.from_iterable(stems.values()))]

@@ -166,23 +166,23 @@ class _Slab:
 
     def __init__(self, tools: Tools, known: "KnownVectors | None", progress: Progress) -> None:
         self._tools, self._known, self._progress = tools, known, progress
-        self._wholes: list[_Waiting] = []
+        self._sentence_pieces: list[_Waiting] = []
         self._rest: list[_Waiting] = []
         self._done = 0
 
     @property
     def full(self) -> bool:
-        return len(self._wholes) + len(self._rest) >= _SLAB
+        return len(self._sentence_pieces) + len(self._rest) >= _SLAB
 
     def taken(self, made: PreparedDocument) -> PreparedDocument:
         """Return a document with its vectors, which may be filled only by ``embed``."""
         if all(len(prepared.vectors) for prepared in made.chunks):
             return made
         tables = long_tables_of(made.document)
-        chunks = [h if len(h.vectors) else self._begun(h, tables) for h in made.chunks]
+        chunks = [h if len(h.vectors) else self._with_space(h, tables) for h in made.chunks]
         return replace(made, chunks=chunks)
 
-    def _begun(self, piece: PreparedChunk, tables: Sequence[LongTable]) -> PreparedChunk:
+    def _with_space(self, piece: PreparedChunk, tables: Sequence[LongTable]) -> PreparedChunk:
         """Return a chunk with its known vectors; room for the others waits to be filled."""
         tools, known = self._tools, self._known
         windows, late = (
@@ -207,21 +207,23 @@ class _Slab:
                 bare = bool(codes) and not len(codes[place])
                 if row < 0 or bare or window.text in parts:
                     wanted = parts.pop(window.text, {})
-                    self._wholes.append(_Waiting(window.text, vectors, codes, place, wanted))
+                    self._sentence_pieces.append(
+                        _Waiting(window.text, vectors, codes, place, wanted)
+                    )
             elif row < 0 and not window.parts:
                 self._rest.append(_Waiting(window.text, vectors, codes, place, {}))
         return piece._replace(vectors=vectors, marks=marks, codes=codes)
 
     def embed(self) -> None:
         """Embed the waiting texts."""
-        total = self._done + len(self._wholes) + len(self._rest)
+        total = self._done + len(self._sentence_pieces) + len(self._rest)
 
         def progress(now: int, _: int) -> None:
             self._progress("embedding", self._done + now, total)
 
         embedder = self._tools.embedder
-        if self._wholes and isinstance(embedder, TokenEmbedder):
-            each = _each(self._wholes)
+        if self._sentence_pieces and isinstance(embedder, TokenEmbedder):
+            each = _grouped(self._sentence_pieces)
             made = embedder.encode_tokens(
                 [text for text, _ in each], [parts for _, parts in each], progress
             )
@@ -231,18 +233,18 @@ class _Slab:
                     waiting.vectors[list(waiting.parts)] = parts
                     if waiting.codes:
                         waiting.codes[waiting.place] = code
-            self._done += len(self._wholes)
+            self._done += len(self._sentence_pieces)
         if self._rest:
-            each = _each(self._rest)
+            each = _grouped(self._rest)
             rows = embedder.encode([text for text, _ in each], progress)
             for alike, vector in zip(each.values(), rows, strict=True):
                 for waiting in alike:
                     waiting.vectors[waiting.place] = vector
             self._done += len(self._rest)
-        self._wholes, self._rest = [], []
+        self._sentence_pieces, self._rest = [], []
 
 
-def _each(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], list[_Waiting]]:
+def _grouped(waiting: Iterable[_Waiting]) -> dict[tuple[str, tuple[Spans, ...]], list[_Waiting]]:
     """Group waiting texts by text and parts, so that equal ones are embedded once."""
     alike = defaultdict[tuple[str, tuple[Spans, ...]], list[_Waiting]](list)
     for window in waiting:
@@ -328,10 +330,10 @@ def _placed(text: str, context: str, embedder: Embedder) -> tuple[str, list[str]
     limit = _limit(embedder)
     front = _fitting(context, embedder, limit // 2)[0]
     room = limit - embedder.count_tokens(front) if front else limit
-    return front, _wholes(text, embedder, room)
+    return front, _sentence_pieces(text, embedder, room)
 
 
-def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
+def _sentence_pieces(text: str, embedder: Embedder, limit: int) -> list[str]:
     """Return the text in pieces of whole sentences, each of at most ``limit`` tokens."""
     if _fits(text, embedder, limit):
         return [text]

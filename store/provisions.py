@@ -12,12 +12,12 @@ from lexloop.core.types import At
 from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import (
     asked_references,
+    broken_references,
     lead_ins,
     mentions,
     missing_place,
     named_places,
     owns_label,
-    unfound,
 )
 from lexloop.documents.structure.place import at_of
 from lexloop.documents.structure.telling import missing_line, not_found
@@ -145,7 +145,7 @@ class Source(NamedTuple):
 
     def doubts(self) -> list[str]:
         """Return gaps in the numbering, and references to missing provisions."""
-        return [*self.tree.problems, *unfound(self.tree, self.text)]
+        return [*self.tree.problems, *broken_references(self.tree, self.text)]
 
     def listed(self, places: Sequence[int], depth: int) -> list[tuple[int, int]]:
         """Return the units to list, each with its depth among the listed ones."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, PointedUnit
-from lexloop.documents.document import Box, Document, boxes_of, span_in_file, sure_of
+from lexloop.documents.document import Box, Document, boxes_of, confidence_of, span_in_file
 from lexloop.documents.structure.place import at_of
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree, key_of, key_of_heading, keys_of_term
@@ -142,7 +142,7 @@ class Readable:
             located["at"] = at
         if in_file := span_in_file(document, *span):
             located["in_file"] = [*in_file]
-        if (sure := sure_of(document, *span)) is not None:
+        if (sure := confidence_of(document, *span)) is not None:
             located["read_from_picture"] = sure
         return located
 

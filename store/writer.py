@@ -16,7 +16,7 @@ from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.files import is_index
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.long_tables import long_tables_of
-from lexloop.documents.document import Document, SkippedSource, in_part, versions
+from lexloop.documents.document import Document, SkippedSource, mark_partly_read, versions
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves
 from lexloop.store.folder.dense import DenseIndex
@@ -143,7 +143,7 @@ def build_index(
     builder = IndexBuilder(tools)
     for made in embedded(files, tools, known, progress):
         builder.add(made)
-    return Collection(builder.finish(_described(tools), progress))
+    return Collection(builder.finish(_empty_manifest(tools), progress))
 
 
 def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
@@ -167,7 +167,7 @@ def without(view: View, chunk_ids: Names[str]) -> Collection:
     for document in view.made():
         kept = [prepared for prepared in document.chunks if prepared.chunk["id"] not in chunk_ids]
         builder.add(PreparedFile(document.file, (replace(document, chunks=kept),), ()))
-    return Collection(builder.finish(_described(tools)))
+    return Collection(builder.finish(_empty_manifest(tools)))
 
 
 def index_in_memory(
@@ -176,12 +176,12 @@ def index_in_memory(
     """Index sources in memory; raises like ``write_index``."""
     now = scan(sources)
     run = _Writing(Path(), tools, now, now.difference({}), None, progress)
-    manifest = replace(_described(tools), fingerprints=now.fingerprints)
+    manifest = replace(_empty_manifest(tools), fingerprints=now.fingerprints)
     store = run.build(IndexBuilder(tools), manifest, run.files(None))
     return Collection(store, store.catalogue.skipped)
 
 
-def _described(tools: Tools) -> Manifest:
+def _empty_manifest(tools: Tools) -> Manifest:
     """Return a manifest of the tools, without a generation, files or sources."""
     return Manifest(
         generation="",
@@ -287,9 +287,9 @@ def write_index(
             excluded = Manifest.read(index).excluded
         with _previous(None if fresh else index, tools) as old:
             now = (cluster.scan if cluster else scan)(sources, excluded)
-            changes = now.difference(_same_make(old, tools))
+            changes = now.difference(_reusable_fingerprints(old, tools))
             manifest = replace(
-                _described(tools),
+                _empty_manifest(tools),
                 sources=noted,
                 excluded=tuple(excluded),
                 fingerprints=now.fingerprints,
@@ -354,7 +354,7 @@ def _previous(index: Path | None, tools: Tools) -> Iterator[FolderStore | None]:
         yield old
 
 
-def _same_make(old: FolderStore | None, tools: Tools) -> Mapping[str, str]:
+def _reusable_fingerprints(old: FolderStore | None, tools: Tools) -> Mapping[str, str]:
     """Return the fingerprints of files whose index entries can be reused."""
     if old is None or old.manifest.recipe != tools.recipe:
         return {}
@@ -374,7 +374,7 @@ def _nothing_to_write(old: FolderStore, manifest: Manifest, now: Scan) -> bool:
 def _outcome(store: FolderStore, changes: SourceChanges) -> IndexUpdate:
     names, metadata = store.catalogue.names, store.catalogue.metadata
     _, troubles = versions(names, metadata, lambda _: True)
-    skipped = in_part(store.catalogue.skipped, names) + troubles
+    skipped = mark_partly_read(store.catalogue.skipped, names) + troubles
     return IndexUpdate(changes, store.counts(), skipped, store.dense.recall)
 
 
@@ -411,16 +411,16 @@ class _Writing:
         with closing(self.now.read(fresh, self.progress)) as loading:
             for loaded in loading:
                 name, mark = loaded.file.name, self.now.fingerprints[loaded.file.name]
-                same = [self._same(name, document) for document in loaded.documents]
+                same = [self._reusable(name, document) for document in loaded.documents]
                 other = (d for d, reused in zip(loaded.documents, same, strict=True) if not reused)
                 bare = cut(replace(loaded, documents=tuple(other)), mark, self.tools)
                 rest = related(bare, self.tools)
                 made = iter(rest.documents)
                 yield replace(rest, documents=tuple(reused or next(made) for reused in same))
 
-    def _same(self, file: str, document: Document) -> PreparedDocument | None:
+    def _reusable(self, file: str, document: Document) -> PreparedDocument | None:
         """Return what was made before of the same document, even if it moved within its file."""
-        old = self.old if _same_make(self.old, self.tools) else None
+        old = self.old if _reusable_fingerprints(self.old, self.tools) else None
         if old is None or old.catalogue.files.get(document.name) != file:
             return None
         stored = old.document(document.name)
@@ -538,7 +538,7 @@ def estimate(
         now = (cluster.scan if cluster else scan)(sources, excluded)
         return surveyed(
             now,
-            now.difference(_same_make(old, tools)),
+            now.difference(_reusable_fingerprints(old, tools)),
             tools,
             progress=progress,
             excluded=excluded,
@@ -592,5 +592,5 @@ def surveyed(
         chunks=tuple(chunks),
         embedded_texts=len(texts),
         embedded_tokens=sum(tools.embedder.count_tokens_many(texts)),
-        skipped=in_part(skipped, documents),
+        skipped=mark_partly_read(skipped, documents),
     )

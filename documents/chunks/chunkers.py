@@ -117,7 +117,7 @@ def _to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
     for start, end in spans:
         first = _next_ink(text, start)
         last = start + len(text[start:end].rstrip())
-        place = tree.around(_behind_headings(tree, text, first, last), last)
+        place = tree.around(_after_headings(tree, text, first, last), last)
         chunk: Chunk = {
             "id": f"{document.name}#{start}",
             "document": document.name,
@@ -138,7 +138,7 @@ def _to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
     return chunks
 
 
-def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
+def _after_headings(tree: Tree, text: str, first: int, last: int) -> int:
     """Return where the text of a span begins, after the headings that open it."""
     at = first
     while (place := tree.at(at)) >= 0 and tree.units[place].start == at:

@@ -115,7 +115,7 @@ def _statements(tree: Tree, text: str) -> Iterator[Statement]:
         alone = len(sentences) == 1 and not tree.children(place)
         written = [text[slice(*sentence)] for sentence in sentences]
         labelled = bool(written) and _is_label(written[0], unit.kind, alone)
-        labelled = labelled and not (len(written) > 1 and all(map(_is_curt, written[:2])))
+        labelled = labelled and not (len(written) > 1 and all(map(_is_verbless, written[:2])))
         for number, (start, end) in enumerate(sentences):
             if not number and labelled:
                 continue
@@ -208,10 +208,10 @@ def _own_sentences(tree: Tree, place: int, text: str, abbreviations: Abbreviatio
     # line ends within a unit only wrap its text
     spans = sentence_spans(words.replace("\n", " "), abbreviations)
     open_ended = bool(tree.children(place))
-    return [(unit.body + a, unit.body + b) for a, b in _headed(words, spans, open_ended)]
+    return [(unit.body + a, unit.body + b) for a, b in _with_topics(words, spans, open_ended)]
 
 
-def _headed(words: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
+def _with_topics(words: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
     """Yield sentences, with run-in headings joined to the sentence they head.
 
     If a text has lost its line ends, "5.9 Governing Law." is found among sentences. A heading at
@@ -268,7 +268,7 @@ def _asks(phrase: str) -> bool:
     return phrase.startswith(_ASKING) and not any(sign in phrase for sign in ",;:?")
 
 
-def _is_curt(words: str) -> bool:
+def _is_verbless(words: str) -> bool:
     """Return whether words state something without a verb and are not a title: "No dogs."."""
     phrase = unnumbered(words)
     titled = _is_titled(phrase) or _asks(phrase)

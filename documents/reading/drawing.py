@@ -42,7 +42,7 @@ def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
     The function yields one frame: ``sizes`` of the pages in points, ``picture`` in base64, or
     ``failed`` with a reason; then ``end``, as the worker that parses does.
     """
-    opened = _Held()
+    opened = _LastOpened()
 
     def answer(asked: Frame, limits: Limits) -> Iterator[Frame]:
         paper = opened.opened(asked, limits)
@@ -100,7 +100,7 @@ class _Image:
         self._image.close()
 
 
-class _Held:
+class _LastOpened:
     """The document that was opened last, since readers turn its pages."""
 
     def __init__(self) -> None:

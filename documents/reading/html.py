@@ -70,13 +70,13 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text, headings, title, notes = _shown(soup)
     if not text.strip():
         raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
-    page_title = _headed(text, headings) or own_title(text)
+    page_title = _opening_headings(text, headings) or own_title(text)
     title = chosen_title(title, page_title, text, PurePosixPath(name).stem)
     metadata = Metadata(identifier=identifier_of(_identifiers(soup)))
     yield Document(name, title, text, metadata, headings=headings, notes=notes)
 
 
-def _headed(text: str, headings: tuple[tuple[int, int], ...]) -> str:
+def _opening_headings(text: str, headings: tuple[tuple[int, int], ...]) -> str:
     """Return the headings of one level with which a page begins, joined; "" if there are none."""
     lines: list[str] = []
     end = headings[0][0] if headings and headings[0][0] < _BEGINNING else -1

@@ -56,14 +56,14 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) < len(pairs):
         raise CorpusError("A field stands in it twice.", "Keep one of them.")
     return row
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats)
 
 
 def _row(line: bytes) -> dict[str, Any]:

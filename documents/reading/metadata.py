@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.document import Document, SkippedSource, lying_in
+from lexloop.documents.document import Document, SkippedSource, with_containers
 from lexloop.documents.reading.text import decode
 
 _FIELDS = tuple(field.name for field in fields(Metadata))
@@ -140,14 +140,14 @@ class Sidecars:
             )
             raise
         self.rows[target] = {**self.rows.get(target, {}), **record}
-        if not any(exists(name) for name in lying_in(target)):
+        if not any(exists(name) for name in with_containers(target)):
             raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
 
     def applied(self, document: Document) -> Document | SkippedSource:
         """Return a document with its rows' metadata, or why it must not be shown."""
         if (why := self.bars(document.name)) is not None:
             return SkippedSource(document.name, why)
-        rows = [self.rows[n] for n in lying_in(normal(document.name)) if n in self.rows]
+        rows = [self.rows[n] for n in with_containers(normal(document.name)) if n in self.rows]
         if not rows:
             return document
         record = document.metadata.as_record()
@@ -161,7 +161,7 @@ class Sidecars:
 
     def bars(self, name: str) -> str | None:
         """Return why a file or document must not be shown; None if it may."""
-        names = ("", *lying_in(normal(name)))
+        names = ("", *with_containers(normal(name)))
         return next((self.barred[name] for name in names if name in self.barred), None)
 
     def marks(self, names: Iterable[str]) -> dict[str, str]:
@@ -169,7 +169,7 @@ class Sidecars:
         applying: dict[str, list[Any]] = {name: [] for name in names}
         by_normal = {normal(name): name for name in applying}
         for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
-            for name in lying_in(target):
+            for name in with_containers(target):
                 if name in by_normal:
                     applying[by_normal[name]].append((target, entry))
         marks = {

@@ -218,7 +218,7 @@ def _recognised(
         return str(package_missing("Reading pictures", "formats"))
     scanned: dict[int, Sheet] = {}
     yield from scan.read_scans(scans, lambda n: _picture(pdf, n), name, scanned)
-    sheets |= {n: sheet for n, sheet in scanned.items() if _says_more(sheet, sheets[n])}
+    sheets |= {n: sheet for n, sheet in scanned.items() if _has_more_text(sheet, sheets[n])}
     scan.even([*sheets.values()])
     return str(scan.advice(len(sheets)))
 
@@ -229,7 +229,7 @@ def _picture(pdf: Any, number: int) -> Picture:
     return drawn.convert("L"), size
 
 
-def _says_more(scan: Sheet, page: Sheet) -> bool:
+def _has_more_text(scan: Sheet, page: Sheet) -> bool:
     """Return whether a scan is read instead of the little, or the garbled, text of its page."""
     chars, chars_before = (sum(len(s.text) for s in sheet.segments) for sheet in (scan, page))
     return chars > _AS_MUCH * chars_before
@@ -378,16 +378,16 @@ class _Flow:
             return
         if row.opens and not goes_on:
             self._heads = texts
-            self._part_caption()
+            self._split_caption()
         self.settle_notes()
         self._lines = []
         self.done.append(_Paragraph(row.cells, row=True))
 
-    def _part_caption(self) -> None:
+    def _split_caption(self) -> None:
         """Split the caption of a table from the end of the paragraph above it."""
         lines = [] if not self.done or self.done[-1].row else self.done[-1].cells[0]
         for place in range(1, len(lines)):
-            if caption(lines[place].text) and _ends(lines[place - 1].text):
+            if caption(lines[place].text) and _ends_sentence(lines[place - 1].text):
                 self.done.append(_Paragraph([lines[place:]]))
                 del lines[place:]
                 return
@@ -395,7 +395,7 @@ class _Flow:
     def add(self, line: PdfLine) -> None:
         """Add a line to the open paragraph, or start a new one."""
         segment = line.segment
-        if self._lines and _goes_on(self._lines, line, self._setting):
+        if self._lines and _continues(self._lines, line, self._setting):
             # notes of the page come before text that continues on the next
             self.done[-1:-1] = self.notes
             self.notes = []
@@ -431,7 +431,7 @@ def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
         flow.notes += inner.done
     flow.settle_notes()
     for paragraph in flow.done:
-        if paragraph.font and _speaks(paragraph.cells[0], setting):
+        if paragraph.font and _is_bold_sentence(paragraph.cells[0], setting):
             paragraph.font = None
     fonts = sorted({p.font for p in flow.done if p.font}, key=lambda font: (-font[0], not font[1]))
     levels = {font: min(rank, _MOST_LEVELS) for rank, font in enumerate(fonts, 1)}
@@ -440,7 +440,7 @@ def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
     return flow.done
 
 
-def _speaks(lines: Sequence[Segment], setting: Setting) -> bool:
+def _is_bold_sentence(lines: Sequence[Segment], setting: Setting) -> bool:
     """Return whether bold text is a sentence of several lines, not a heading."""
     usual = lines[0].size <= setting.size and not _is_marked(lines[0].text)
     return usual and len(lines) > 1 and lines[-1].text[-1] == "."
@@ -501,7 +501,7 @@ def _take_mark(note: _Paragraph, marks: set[str]) -> None:
     note.cells[0][0] = replace(first, text=first.text[end:], edges=first.edges[end:])
 
 
-def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
+def _continues(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
     """Return whether a line continues the paragraph of the lines before it.
 
     If the margin broke a line within a sentence, the next line continues it however it begins.
@@ -523,31 +523,31 @@ def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
     if any(heads):
         alike = all(heads) and last.bold == following.bold
         # a heading may be a list of topics: "Warranties; Limitation of liability; ..."
-        ended = _ends(text) and text[-1] != ";"
+        ended = _ends_sentence(text) and text[-1] != ";"
         split = not ended and spacing <= _CLEARLY_SPACED and (forced or small)
         return split and (small or (alike and not _is_marked(following.text)))
     if forced:
-        return _sentence_goes_on(lines, line, spacing)
-    paused = _ends(text) or text[-1] in ",—–"
+        return _sentence_continues(lines, line, spacing)
+    paused = _ends_sentence(text) or text[-1] in ",—–"
     return small and not (paused or _is_marked(following.text) or spacing > _SPACED)
 
 
-def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -> bool:
+def _sentence_continues(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -> bool:
     """Return whether a paragraph continues after a line that the margin broke."""
     text, following = lines[-1].segment.text, line.segment.text
     marked = _is_marked(following)
-    turned = _turned(lines, line, marked)
-    if _ends(text):
+    turned = _changes_indent(lines, line, marked)
+    if _ends_sentence(text):
         # after a full line, "Article 16" is more often a reference than a heading without space
         return not (list_markers(following) or turned or spacing > _SPACED)
     opens = marked or not following[0].islower()
     if text.endswith(_PAUSED):
-        apart = turned or spacing > _SPACED or _counts_on(lines[0].segment.text, following)
+        apart = turned or spacing > _SPACED or _has_next_number(lines[0].segment.text, following)
         return not (opens and apart)
     return not (spacing > _CLEARLY_SPACED and (opens or turned))
 
 
-def _ends(text: str) -> bool:
+def _ends_sentence(text: str) -> bool:
     """Return whether a sentence or a lead-in ends with a line."""
     last = text.rpartition(" ")[2].lstrip('(["“')
     initial = len(last) == 2 and last[0].isupper()
@@ -560,7 +560,7 @@ def _is_marked(text: str) -> bool:
     return bool(list_markers(text)) or word_marker(text) is not None
 
 
-def _counts_on(item: str, text: str) -> bool:
+def _has_next_number(item: str, text: str) -> bool:
     """Return whether a line has the number that follows an item's."""
     after = {(marker.style, marker.value + 1) for marker in list_markers(item)}
     return not after.isdisjoint((marker.style, marker.value) for marker in list_markers(text))
@@ -587,7 +587,7 @@ def _is_flush(lines: Sequence[PdfLine], line: PdfLine) -> bool:
     return long and any(abs(last.right - edge) <= _FLUSH for edge in beside)
 
 
-def _turned(lines: Sequence[PdfLine], line: PdfLine, marked: bool) -> bool:
+def _changes_indent(lines: Sequence[PdfLine], line: PdfLine, marked: bool) -> bool:
     """Return whether a line is not indented as the paragraph's next line would be."""
     last = lines[-1]
     slack = _SLACK * last.segment.size

@@ -108,8 +108,8 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
 
     A document that would lose all its text keeps it.
     """
-    outers = [outer for n, sheet in enumerate(sheets) for outer in _outer(n, sheet)]
-    shift = _shift(outers)
+    outers = [outer for n, sheet in enumerate(sheets) for outer in _outer_lines(n, sheet)]
+    shift = _page_shift(outers)
     places: dict[tuple[str, int], list[_Outer]] = defaultdict(list)
     for outer in outers:
         outer.key = _without_number(outer.key, str(outer.sheet + shift))
@@ -138,7 +138,7 @@ def _numbers_within(sheets: Sequence[Sheet]) -> set[int]:
     return {id(rows[place][0]) for place in page_numbers(lines) if len(rows[place]) == 1}
 
 
-def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
+def _outer_lines(number: int, sheet: Sheet) -> Iterator[_Outer]:
     """Yield the outermost lines of a page within the bands at its edges."""
     rows = rows_of(sorted(sheet.segments, key=lambda s: -s.top))
     for side, ordered in (("top", rows), ("bottom", rows[::-1])):
@@ -157,7 +157,7 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
                 yield _Outer(number, s, side, int(away / _SLOT), place, apart, small_head, s.text)
 
 
-def _shift(outers: Sequence[_Outer]) -> int:
+def _page_shift(outers: Sequence[_Outer]) -> int:
     """Return the difference between the number printed on a page and its place."""
     votes = Counter(
         int(number) - outer.sheet
@@ -194,10 +194,10 @@ def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Ou
     chars = sum(len(segment.text) for n in pages for segment in sheets[n].segments)
     few = sum(len(outer.segment.text) for outer in lines) <= _MOST_OF_PAGE * chars
     if alone and few and len(pages) >= max(_FEW_PAGES, _OF_PAGES * len(sheets)):
-        yield from (outer for outer in lines if _may_run(outer, lines))
+        yield from (outer for outer in lines if _may_be_running_head(outer, lines))
 
 
-def _may_run(outer: _Outer, lines: Sequence[_Outer]) -> bool:
+def _may_be_running_head(outer: _Outer, lines: Sequence[_Outer]) -> bool:
     """Return whether a line that recurs nowhere may be a running head of its page's provisions.
 
     Such heads differ from page to page, but not in size or weight.
@@ -234,28 +234,31 @@ def _find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterato
             rows[-1].append(segment)
         else:
             rows.append([segment])
-    for place, other in (*_beside(range(len(rows) - 1), 1), *_beside(range(len(rows))[:0:-1], -1)):
-        rows[other] = _as_beside(rows[other], rows[place])
+    for place, other in (
+        *_neighbours(range(len(rows) - 1), 1),
+        *_neighbours(range(len(rows))[:0:-1], -1),
+    ):
+        rows[other] = _split_like(rows[other], rows[place])
     begin = number = 0
     while number < len(rows):
         spans, end = _extent(rows, number, rules) if len(rows[number]) > 1 else ([], 0)
         if not _is_table(rows[number:end], spans):
             number += 1
             continue
-        first = _upwards(rows, begin, number, spans, rules)
+        first = _first_row(rows, begin, number, spans, rules)
         yield from (reduce(Segment.followed_by, row) for row in rows[begin:first])
         for group in _logical(rows[first:end], spans, rules):
-            placed = [(segment, _place(segment, spans)) for row in group for segment in row]
+            placed = [(segment, _column_of(segment, spans)) for row in group for segment in row]
             yield [[s for s, place in placed if place == i] for i in range(len(spans))]
         begin = number = end
     yield from (reduce(Segment.followed_by, row) for row in rows[begin:])
 
 
-def _beside(places: Iterable[int], step: int) -> Iterator[tuple[int, int]]:
+def _neighbours(places: Iterable[int], step: int) -> Iterator[tuple[int, int]]:
     return ((place, place + step) for place in places)
 
 
-def _as_beside(row: _Row, other: _Row) -> _Row:
+def _split_like(row: _Row, other: _Row) -> _Row:
     """Return a row split at its gaps, if its parts then match the cells of the next row.
 
     Column heads of one word each may be as close to each other as words of a justified line.
@@ -286,7 +289,7 @@ def _extent(rows: list[_Row], begin: int, rules: Sequence[float]) -> tuple[list[
     spans = [(s.left, s.right) for s in rows[begin]]
     end = last = begin + 1
     most = min(len(rows), begin + _MOST_ROWS)
-    while end < most and _near(rows[end - 1], rows[end], rules):
+    while end < most and _is_near(rows[end - 1], rows[end], rules):
         row = [part for segment in rows[end] for part in _by_columns(segment, spans)]
         widened = _widened(spans, row)
         if widened is None:
@@ -296,20 +299,20 @@ def _extent(rows: list[_Row], begin: int, rules: Sequence[float]) -> tuple[list[
         # a rule closes the last row of a table drawn with lines from below
         low, middle = row[0].middle - 1.5 * row[0].height, row[0].middle
         ruled = any(low < rule < middle for rule in rules)
-        if ruled or len(row) > 1 or _place(row[0], spans) != 0:
+        if ruled or len(row) > 1 or _column_of(row[0], spans) != 0:
             last = end
     return spans, last
 
 
-def _near(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
+def _is_near(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
     height, between = lower[0].height, upper[0].bottom - lower[0].top
     gap = _NEAR_CELLS if len(lower) > 1 else _NEAR
     return between <= gap * height or (
-        between <= _FURTHEST_RULED * height and _is_parted(upper, lower, rules)
+        between <= _FURTHEST_RULED * height and _rule_between(upper, lower, rules)
     )
 
 
-def _is_parted(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
+def _rule_between(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
     """Return whether a rule is drawn between two rows."""
     return any(lower[0].middle < rule < upper[0].middle for rule in rules)
 
@@ -347,7 +350,7 @@ def _widened(spans: Sequence[_Span], row: _Row) -> list[_Span] | None:
     return widened if all(a[1] < b[0] for a, b in pairwise(widened)) else None
 
 
-def _place(segment: Segment, spans: Sequence[_Span]) -> int | None:
+def _column_of(segment: Segment, spans: Sequence[_Span]) -> int | None:
     """Return the column that contains a segment, or None."""
     for place, (begin, end) in enumerate(spans):
         if segment.left >= begin - _SLACK and segment.right <= end + _SLACK:
@@ -364,14 +367,14 @@ def _is_table(rows: Sequence[_Row], spans: Sequence[_Span]) -> bool:
     return len(spans) > 2 or not all(numbered)
 
 
-def _upwards(
+def _first_row(
     rows: Sequence[_Row], least: int, first: int, spans: Sequence[_Span], rules: Sequence[float]
 ) -> int:
     """Return where the first row begins: its lowest cell may be alone above the others."""
     above = min((rule for rule in rules if rule >= rows[first][0].middle), default=None)
     while first > least and above is not None:
         row = rows[first - 1]
-        if row[0].middle > above or any(_place(s, spans) is None for s in row):
+        if row[0].middle > above or any(_column_of(s, spans) is None for s in row):
             break
         first -= 1
     return first
@@ -385,7 +388,9 @@ def _logical(
     Rows are separated by drawn rules if there is more than one below the heads, otherwise by wider
     white space, otherwise by lines that begin in the first column.
     """
-    groups = _parts(rows, [_is_parted(upper, lower, rules) for upper, lower in pairwise(rows)])
+    groups = _split_before(
+        rows, [_rule_between(upper, lower, rules) for upper, lower in pairwise(rows)]
+    )
     if len(groups) >= _FEWEST_RULED:
         return groups
     logical: list[list[_Row]] = []
@@ -395,12 +400,12 @@ def _logical(
         wide = least > _WIDE_STEP * group[0][0].height
         opens = [wide or step > _WIDER_STEP * least for step in steps]
         if not any(opens):
-            opens = [len(row) > 1 and _place(row[0], spans) == 0 for row in group[1:]]
-        logical += _parts(group, opens)
+            opens = [len(row) > 1 and _column_of(row[0], spans) == 0 for row in group[1:]]
+        logical += _split_before(group, opens)
     return logical
 
 
-def _parts(rows: Sequence[_Row], opens: Sequence[bool]) -> list[list[_Row]]:
+def _split_before(rows: Sequence[_Row], opens: Sequence[bool]) -> list[list[_Row]]:
     """Return rows in groups, split before each row that opens one; the first is not checked."""
     borders = [0, *(place for place, begins in enumerate(opens, 1) if begins), len(rows)]
     return [list(rows[begin:end]) for begin, end in pairwise(borders)]

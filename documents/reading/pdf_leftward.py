@@ -48,7 +48,7 @@ def reading_order(
             for places_of_word in _words(text, line, left, right, height)
         ]
         at = line.start()
-        for together in _together([part for part, _ in words]):
+        for together in _runs([part for part, _ in words]):
             begin = at
             run = words[together.start : together.stop]
             for part, places in reversed(run) if len(run) > 1 else run:
@@ -130,7 +130,7 @@ def _bracketed(word: str) -> str:
     return "".join(shown)
 
 
-def _together(words: Sequence[str]) -> Iterator[range]:
+def _runs(words: Sequence[str]) -> Iterator[range]:
     """Yield the runs of a line's words: one word each, but names in other scripts together."""
     at = 0
     while at < len(words):

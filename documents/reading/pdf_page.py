@@ -310,7 +310,7 @@ class _Characters:
         if not (math.isfinite(sum(flat)) and max(map(abs, flat), default=0.0) <= _FARTHEST):
             flat = [place if abs(place) <= _FARTHEST else 0.0 for place in flat]
         self.left, self.top, self.right, self.bottom = (flat[i::4] for i in range(4))
-        self._mend(address)
+        self._fill_loose_boxes(address)
         self._turn(page)
         self.turn: Turn | Mirror | None = None
         width, self.height = page.get_size()
@@ -319,7 +319,7 @@ class _Characters:
         if self.turn is None and is_leftward(self.text):
             self._mirror(width)
 
-    def _mend(self, address: int | None) -> None:
+    def _fill_loose_boxes(self, address: int | None) -> None:
         """Give turned characters, which have no loose box, the box of their ink."""
         _, _, tight = _functions()
         box = (ctypes.c_double * 4)()
@@ -426,12 +426,12 @@ class _Characters:
         bottom, top = min(self.bottom[start:end]), max(self.top[start:end])
         size, bold = self._font(max(words, key=lambda word: word[1] - word[0])[0])
         bold = bold and self._font(start)[1] and self._font(last)[1]
-        text, raised = " ".join(texts), tuple(self._raised(words))
+        text, raised = " ".join(texts), tuple(self._raised_spans(words))
         if raised and raised[-1][1] > len(text):  # letters were put together
             raised = ()
         return Segment(page, order, text, edges, bottom, top, size, bold, edges[0], raised=raised)
 
-    def _raised(self, words: list[Word]) -> Iterator[Word]:
+    def _raised_spans(self, words: list[Word]) -> Iterator[Word]:
         """Yield the spans of a line's text that are small and above the line."""
         first, last = words[0][0], words[-1][1]
         heights = [*map(sub, self.top[first:last], self.bottom[first:last])]

@@ -177,7 +177,7 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
     import yaml
 
     try:
-        _refuse_tricks(block)
+        _refuse_ambiguous(block)
         parsed = yaml.safe_load(block)
         repr(parsed)  # raises if a number has more digits than Python writes
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -193,7 +193,7 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
     return {str(key): value for key, value in parsed.items()} if isinstance(parsed, dict) else None
 
 
-def _refuse_tricks(block: str) -> None:
+def _refuse_ambiguous(block: str) -> None:
     """Refuse YAML that readers mistake: repeated keys, references, and very deep nesting.
 
     Raises:

@@ -29,7 +29,7 @@ def chosen_title(declared: str, heading: str, text: str, stem: str) -> str:
     declared = " ".join(declared.split())
     opening = PIECE.findall(text[:_OPENING].casefold())
     words = PIECE.findall(declared.casefold())
-    if words and heading and _is_borne_out(declared, words, opening):
+    if words and heading and _is_confirmed(declared, words, opening):
         return declared
     if not heading and not is_file_name(declared) and not set(opening).isdisjoint(words):
         return declared
@@ -41,7 +41,7 @@ def is_file_name(title: str) -> bool:
     return _NAME.search(title) is not None
 
 
-def _is_borne_out(title: str, words: Sequence[str], opening: Sequence[str]) -> bool:
+def _is_confirmed(title: str, words: Sequence[str], opening: Sequence[str]) -> bool:
     """Return whether a text's beginning contains a title or more than half of its words."""
     if len(title.split()) < 2:
         return False

@@ -126,12 +126,12 @@ class _Reader:
     def _table(self, table: Any) -> None:
         """Read rows of cells; a cell merged over several rows is repeated on each."""
         self._write()
-        for row in _own(table, "tr"):
+        for row in _own_descendants(table, "tr"):
             if row.find(f"{_W}trPr/{_W}del") is not None:
                 continue
             self._lines.row()
             column = 0
-            for cell in _own(row, "tc"):
+            for cell in _own_descendants(row, "tc"):
                 merge = cell.find(f"{_W}tcPr/{_W}vMerge")
                 goes_on = merge is not None and _value(merge) != "restart"
                 if not self._lines.cell(column, goes_on):
@@ -193,7 +193,7 @@ def _notes(word: Any, kind: str) -> dict[str, Any]:
     return {note.get(f"{_W}id", ""): note for part in notes for note in part}
 
 
-def _own(element: Any, tag: str) -> Iterator[Any]:
+def _own_descendants(element: Any, tag: str) -> Iterator[Any]:
     """Yield a table's rows, or a row's cells, without those of nested tables."""
     for descendant in element.iter(f"{_W}{tag}"):
         if next(descendant.iterancestors(element.tag)) is element:

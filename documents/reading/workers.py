@@ -274,12 +274,12 @@ def confined(
             os._exit(_OUT_OF_MEMORY)
         signal.setitimer(signal.ITIMER_REAL, 0)
         allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
-        yield {"end": _peak() < _WORN * allowed}
+        yield {"end": _peak_memory() < _WORN * allowed}
 
     return answer
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     """Return the most bytes that this process has used.
 
     On Linux ``getrusage`` starts with the memory of the process that started this one.

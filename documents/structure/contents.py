@@ -40,8 +40,8 @@ def _titled_contents(lines: Sequence[LogicalLine]) -> range:
             continue
         titles: set[str] = set()
         for place in range(number + 1, len(lines)):
-            entry = _plain(lines[place].text)
-            again = entry in titles and not _counts_on(lines, place)
+            entry = _entry_text(lines[place].text)
+            again = entry in titles and not _numbers_continue(lines, place)
             if again or _is_sentence(lines[place]):
                 return range(number, place)
             # an entry such as "article 5 fees" is repeated in the text as two lines
@@ -51,7 +51,7 @@ def _titled_contents(lines: Sequence[LogicalLine]) -> range:
     return _entries(lines) or _paged_entries(lines)
 
 
-def _counts_on(lines: Sequence[LogicalLine], number: int) -> bool:
+def _numbers_continue(lines: Sequence[LogicalLine], number: int) -> bool:
     """Return whether numbers continue across a line, such as the head of a page of contents."""
     near = range(max(number - _HEAD_LINES, 0), min(number + _HEAD_LINES, len(lines)))
     values = [
@@ -79,18 +79,18 @@ def _paged_entries(lines: Sequence[LogicalLine]) -> range:
 
 def _entries(lines: Sequence[LogicalLine]) -> range:
     """Return a run of lines that all occur again as headings marked by the format."""
-    marked = {_plain(line.text) for line in lines if line.level}
+    marked = {_entry_text(line.text) for line in lines if line.level}
     if not marked:
         return range(0)
     entries = [
         number
         for number, line in enumerate(lines)
-        if not line.level and _plain(line.text) in marked
+        if not line.level and _entry_text(line.text) in marked
     ]
     if len(entries) < _FEWEST_ENTRIES:
         return range(0)
     end = entries[0]
-    while end < len(lines) and (lines[end].level or _plain(lines[end].text) in marked):
+    while end < len(lines) and (lines[end].level or _entry_text(lines[end].text) in marked):
         end += 1
     last = max(number for number in entries if number < end) + 1
     return range(entries[0], last) if last - entries[0] >= _FEWEST_ENTRIES else range(0)
@@ -108,7 +108,7 @@ def _listed_again(lines: Sequence[LogicalLine]) -> frozenset[int]:
         if line.row or len(text) > LONGEST_HEADING:
             continue
         if word_marker(text) or list_markers(text) or bare_number(text):
-            entries[number] = _plain(text)
+            entries[number] = _entry_text(text)
             last[entries[number]] = number
     listed: set[int] = set()
     run: list[int] = []
@@ -130,7 +130,7 @@ def _is_sentence(line: LogicalLine) -> bool:
     return len(line.text) > 60 and line.ended and not numbered
 
 
-def _plain(text: str) -> str:
+def _entry_text(text: str) -> str:
     """Return an entry without its dots and page number; the 2 of "PART 2" is kept."""
     marker = word_marker(text)
     bare = marker is not None and not text[marker.end :].strip()

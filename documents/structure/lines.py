@@ -153,10 +153,10 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
             and lines
             and before[1] > before[0]
             and not (lines[-1].level or lines[-1].row)
-            and not _counts(lines[-1].text, line)
+            and not _numbers_follow(lines[-1].text, line)
             and (
-                _goes_on(lines[-1], _line(text, *before), line, edges[number - 1], width)
-                or _goes_on_with_number(_line(text, *before), line, last)
+                _continues(lines[-1], _line(text, *before), line, edges[number - 1], width)
+                or _continues_with_number(_line(text, *before), line, last)
             )
         ):
             below = _column(text, start) if until == lines[-1].end else below
@@ -249,7 +249,7 @@ def _width(edges: Sequence[int]) -> int:
     return width if full >= _FULL_SHARE * len(lengths) else 0
 
 
-def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width: int) -> bool:
+def _continues(first: LogicalLine, last: LogicalLine, line: str, edge: int, width: int) -> bool:
     """Return whether a line continues those before it; the last of them ends at ``edge``.
 
     ``edge`` and ``width`` are in characters from the beginning of the line; ``width`` is 0 if the
@@ -281,7 +281,7 @@ def _is_unfinished(text: str) -> bool:
     return word in _UNFINISHED or (word in ("and", "or") and not before.endswith((",", ";")))
 
 
-def _counts(last: str, line: str) -> bool:
+def _numbers_follow(last: str, line: str) -> bool:
     """Return whether a line and the one before begin with consecutive numbers."""
     before, after = bare_number(last), bare_number(line)
     return before is not None and after is not None and after.value - before.value == 1
@@ -295,7 +295,7 @@ def _breaks_off_in_a_name(last: str, line: str) -> bool:
     return last.rpartition(" ")[2][0].isupper() and line.split(None, 1)[0].lower() not in STOP_WORDS
 
 
-def _goes_on_with_number(last: LogicalLine, line: str, counted: float) -> bool:
+def _continues_with_number(last: LogicalLine, line: str, counted: float) -> bool:
     """Return whether a line that begins with a figure only continues a sentence: "/ 30 seconds".
 
     The line before ends within a sentence, in lower case, and the figure is not the next of the

@@ -86,7 +86,7 @@ def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
     return mentioned
 
 
-def unfound(tree: Tree, text: str) -> list[str]:
+def broken_references(tree: Tree, text: str) -> list[str]:
     """Return sentences about missing provisions that a text refers to more than once.
 
     Each is a doubt: the provision may exist but was not recognised. References of a kind that the

@@ -187,18 +187,18 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
     if head[:1].isalpha() and "." not in head and ")" not in head:
         return []  # nearly every line: words
     if match := _BRACKET.match(line, at):
-        return _readings(match["number"], "({})", _behind(line, match))
+        return _readings(match["number"], "({})", _text_start(line, match))
     if match := _DECIMAL.match(line, at):
         number = match["number"]
         depth = number.count(".") + 1
         first = "1" if number[0].isdigit() else "A"
         style = first + ".1" * (depth - 1)
-        return [Marker(style, value_of(number), number, _behind(line, match))]
+        return [Marker(style, value_of(number), number, _text_start(line, match))]
     if match := _UK.match(line, at):
         number = match["number"]
-        return [Marker("1.", _numeric(number), number, _behind(line, match))]
+        return [Marker("1.", _numeric(number), number, _text_start(line, match))]
     if match := _DOTTED.match(line, at):
-        return _readings(match["number"], "{}" + match["mark"], _behind(line, match))
+        return _readings(match["number"], "{}" + match["mark"], _text_start(line, match))
     rest = line[at + 1 :]
     bullet = head[:1] in _BULLETS and rest[:1].isspace() and rest.strip()
     return [Marker(head[0], 0, "", len(line) - len(rest.lstrip()))] if bullet else []
@@ -270,7 +270,7 @@ def value_of(number: str) -> float:
     return roman_value(last.lower()) or (float(ord(last.lower()[0]) - 96) if last else 0.0)
 
 
-def _behind(line: str, match: re.Match[str]) -> int:
+def _text_start(line: str, match: re.Match[str]) -> int:
     """Return where the text after a number begins."""
     return len(line) - len(line[match.end() :].lstrip(_BLANKS))
 

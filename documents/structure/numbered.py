@@ -68,12 +68,12 @@ def _spine(
             doubtful = marker.style == "I." and marker.number in LETTERS
             if marker.style in _SPINES and len(marker.number) <= _LONGEST_NUMBER and not doubtful:
                 marker_run = runs[marker.style, line.column if indented else 0]
-                marker_run.add(number, marker, _speaks(lines, number, marker, named))
+                marker_run.add(number, marker, _evidence(lines, number, marker, named))
     for (style, _), marker_run in sorted(
         runs.items(), key=lambda item: item[1].score, reverse=True
     ):
         run = marker_run.best()
-        if _completes(run, lines):
+        if _only_completes(run, lines):
             continue
         first, last = min(run, default=0), max(run, default=-1)
         among = sum(first <= number <= last for number in marker_run.markers)
@@ -117,13 +117,13 @@ def _are_paragraphs(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> 
     texts = [lines[number].text[marker.end :] for number, marker in run.items()]
     if any(text[:1].islower() or text.endswith((";", ",")) for text in texts):
         return False
-    if _completes(run, lines):
+    if _only_completes(run, lines):
         return False
     length = lines[last].end - lines[first].start
     return 2 * length >= lines[-1].end - lines[0].start and _rises(run, lines)
 
 
-def _completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
+def _only_completes(run: Mapping[int, Marker], lines: Sequence[LogicalLine]) -> bool:
     """Return whether numbered items only complete the text before them, with nothing between.
 
     Most of the items are not sentences.
@@ -197,19 +197,19 @@ class _Runs:
         while line >= 0:
             # a longer count between them continues there: notes that count anew
             others = [n for n in self.markers if line < n < run[-1]] if run else []
-            if len(others) > len(run) and self._leads_to(others, run[-1]):
+            if len(others) > len(run) and self._continues_count(others, run[-1]):
                 run.clear()
             run.append(line)
             line = self._back[line]
         return {line: self.markers[line] for line in reversed(run)}
 
-    def _leads_to(self, others: Sequence[int], line: int) -> bool:
+    def _continues_count(self, others: Sequence[int], line: int) -> bool:
         """Return whether the number before a line is the previous one in a full count."""
         last = self.markers[others[-1]].value
         return last + 1 == self.markers[line].value and len(others) >= last - 1
 
 
-def _speaks(
+def _evidence(
     lines: Sequence[LogicalLine], number: int, marker: Marker, named: Collection[float]
 ) -> float:
     """Return how much speaks for a number's opening a provision, at least a little."""

@@ -96,8 +96,8 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     contents = contents_of(lines)
     indented = hangs(lines)
     headings = _worded_headings(lines, contents, indented, text)
-    headings = {**_coded(lines, contents, headings), **headings}
-    order = _ordered(headings)
+    headings = {**_code_sections(lines, contents, headings), **headings}
+    order = _keyword_order(headings)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
     named = [
         (match["word"].lower(), match["number"])
@@ -115,12 +115,12 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         }
         numbers = {float(number) for _, number in named}
         spine = numbered_headings(lines[:body], contents, worded, numbers, indented)
-        headings = {**spine, **_counted_anew(lines, spine), **headings}
-        headings = headings or _capitals(lines, contents)
-        order = _ordered(headings)
+        headings = {**spine, **_restarted_heading(lines, spine), **headings}
+        headings = headings or _capital_headings(lines, contents)
+        order = _keyword_order(headings)
     ranks = {word: rank for rank, word in enumerate(order)}
     return Outline(
-        headings=_valued(headings),
+        headings=_with_values(headings),
         ranks=ranks,
         provisions=provisions,
         contents=contents,
@@ -128,7 +128,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         own_word=_own_word(named, headings, text),
         dotted_word=_dotted_word(text),
         indented=indented,
-        anew=_numbered_anew(headings, ranks, provisions),
+        anew=_numbering_restarts(headings, ranks, provisions),
         marked=sum(line.level > 0 for line in lines) >= FEWEST_MARKED,
         headed=2 * sum(is_headed(lines, n, spine) for n in spine) > len(spine),
     )
@@ -138,7 +138,7 @@ def _worded_headings(
     lines: Sequence[LogicalLine], contents: Collection[int], indented: bool, text: str
 ) -> dict[int, Heading]:
     """Return the headings marked by a keyword, a letter or the format, by line."""
-    lettered = _lettered(lines, contents, indented)
+    lettered = _lettered_appendices(lines, contents, indented)
     headings: dict[int, Heading] = {}
     doubtful: dict[int, Heading] = {}
     apart: set[int] = set()
@@ -151,7 +151,7 @@ def _worded_headings(
         following = lines[number + 1 : number + 3]
         heading = _heading(line, before, following, counted) or lettered.get(number)
         if heading is None and (marker := word_marker(line.text)) and marker.end == len(line.text):
-            doubtful[number] = _worded(line, marker, following)
+            doubtful[number] = _keyword_heading(line, marker, following)
             if before is not None and text.count("\n", before.end, line.start) > 1:
                 apart.add(number)
         if heading is not None:
@@ -159,7 +159,7 @@ def _worded_headings(
                 continue  # no document begins with an annex: this is the file's exhibit number
             headings[number] = heading
             taken = number + heading.title
-    return _filled(_valued(headings), doubtful, apart)
+    return _with_gaps_filled(_with_values(headings), doubtful, apart)
 
 
 def _own_word(named: Sequence[tuple[str, str]], headings: Mapping[int, Heading], text: str) -> str:
@@ -178,7 +178,7 @@ def _dotted_word(text: str) -> str:
     return word if times >= FEWEST_MARKED else ""
 
 
-def _coded(
+def _code_sections(
     lines: Sequence[LogicalLine], contents: Collection[int], headings: Mapping[int, Heading]
 ) -> dict[int, Heading]:
     """Return the sections of a code with numbers of three parts: "12.04.010 Licences.".
@@ -201,7 +201,9 @@ def _coded(
     return sections if len(sections) >= FEWEST_MARKED else {}
 
 
-def _capitals(lines: Sequence[LogicalLine], contents: Collection[int]) -> dict[int, Heading]:
+def _capital_headings(
+    lines: Sequence[LogicalLine], contents: Collection[int]
+) -> dict[int, Heading]:
     """Return short lines in capitals above text, for a document without other headings."""
     headings = {
         number: Heading("", "", line.text, 2)
@@ -212,7 +214,9 @@ def _capitals(lines: Sequence[LogicalLine], contents: Collection[int]) -> dict[i
     return headings if len(headings) >= _FEWEST_CAPITALS else {}
 
 
-def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) -> dict[int, Heading]:
+def _restarted_heading(
+    lines: Sequence[LogicalLine], spine: Mapping[int, Heading]
+) -> dict[int, Heading]:
     """Return the heading of points after the last provision that count from 1 or 2 again.
 
     The heading is a short line in capitals, or one that the format marks, since no provision is
@@ -240,7 +244,7 @@ def _counted_anew(lines: Sequence[LogicalLine], spine: Mapping[int, Heading]) ->
     return {}
 
 
-def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
+def _with_values(headings: Mapping[int, Heading]) -> dict[int, Heading]:
     """Return sorted headings with the values of their numbers: "C" is 3 after "B", else 100."""
     last: dict[str, float] = {}
     valued: dict[int, Heading] = {}
@@ -255,7 +259,7 @@ def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
     return valued
 
 
-def _filled(
+def _with_gaps_filled(
     headings: dict[int, Heading], doubtful: Mapping[int, Heading], apart: Container[int]
 ) -> dict[int, Heading]:
     """Return the headings with the doubtful ones that fill a gap in their numbering.
@@ -263,7 +267,7 @@ def _filled(
     "Annex VII" alone on its line may be a reference, if the line before does not end a sentence.
     One after a blank line, ``apart``, may be the first of its kind.
     """
-    every = sorted({**_valued(doubtful), **headings}.items())
+    every = sorted({**_with_values(doubtful), **headings}.items())
     after: dict[int, float] = {}
     following: dict[str, float] = {}
     for line, heading in reversed(every):
@@ -281,7 +285,9 @@ def _filled(
     return filled
 
 
-def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisions: str) -> bool:
+def _numbering_restarts(
+    headings: dict[int, Heading], ranks: dict[str, int], provisions: str
+) -> bool:
     """Return whether most parts begin with the same provision number, so numbers are ambiguous.
 
     If a file contains several acts, some chapters restart and more continue.
@@ -307,8 +313,8 @@ def _heading(
     ``counted`` holds the last number of each level, so that "C." after "B." is a letter.
     """
     marker = word_marker(line.text)
-    if marker is not None and _opens(line, marker, before):
-        return _worded(line, marker, following)
+    if marker is not None and _is_heading(line, marker, before):
+        return _keyword_heading(line, marker, following)
     if not line.level:
         return None
     markers = [m for m in list_markers(line.text) if not m.style.startswith("A.1")]
@@ -324,7 +330,7 @@ def _heading(
     return Heading(marker.style, marker.number, line.text[marker.end :].strip(), line.level)
 
 
-def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
+def _is_heading(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
     """Return whether a line that begins with a keyword and a number is a heading."""
     rest = line.text[marker.end :]
     bare = rest.lstrip(_SEPARATORS)
@@ -342,7 +348,9 @@ def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> boo
     return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
 
 
-def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine]) -> Heading:
+def _keyword_heading(
+    line: LogicalLine, marker: Marker, following: Sequence[LogicalLine]
+) -> Heading:
     """Return the heading of a keyword and its number, its text from the same line or the next."""
     word = "annex" if marker.style in _ANNEX_WORDS else marker.style
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
@@ -351,46 +359,48 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
         if any(
             item.value == 1 for item in list_markers(rest)
         ):  # for example "Art. 2. 1. Nobody may ..."
-            return Heading(word, _named(marker), "", line.level, begin)
+            return Heading(word, _shown_number(marker), "", line.level, begin)
         match = _SENTENCE.match(rest)
         long = match and len(line.text) > 60 and len(rest) - match.end() > 20
-        if match and (long or _is_said(rest[match.end() :])):
-            return Heading(word, _named(marker), match["heading"], line.level, begin + match.end())
+        if match and (long or _is_full_sentence(rest[match.end() :])):
+            return Heading(
+                word, _shown_number(marker), match["heading"], line.level, begin + match.end()
+            )
         binds = not line.level and rest.endswith((".", ";")) and BINDS.search(rest)
         if len(line.text) > LONGEST_HEADING or binds:
-            return Heading(word, _named(marker), "", line.level, begin)
-        return Heading(word, _named(marker), rest.rstrip(". "), line.level)
+            return Heading(word, _shown_number(marker), "", line.level, begin)
+        return Heading(word, _shown_number(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading
     named = word_marker(following[0].text) if word == "annex" and following else None
     source = named is not None and named.style in _PROVISION_WORDS
     source = source and named is not None and named.end == len(following[0].text.rstrip(")]. "))
     title = next(iter(following[int(source) :]), None)
-    titled = title is not None and _titles(title)
+    titled = title is not None and _is_title(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""
     text = text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
-    return Heading(word, _named(marker), text, line.level, None, int(source) + int(titled))
+    return Heading(word, _shown_number(marker), text, line.level, None, int(source) + int(titled))
 
 
-def _is_said(text: str) -> bool:
+def _is_full_sentence(text: str) -> bool:
     """Return whether a text is at least three words that end as a sentence does."""
     return len(text.split()) > 2 and text.endswith((".", ";", ":", "—", "–"))
 
 
-def _named(marker: Marker) -> str:
+def _shown_number(marker: Marker) -> str:
     """Return the number; for an annex with its keyword: ``Schedule 2``."""
     if marker.style in _ANNEX_WORDS:
         return f"{marker.style.capitalize()} {marker.number}".strip()
     return marker.number
 
 
-def _titles(line: LogicalLine) -> bool:
+def _is_title(line: LogicalLine) -> bool:
     """Return whether a line after a bare "Article 5" is its heading."""
     if word_marker(line.text) or list_markers(line.text):
         return False
     return len(line.text) <= LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
 
 
-def _lettered(
+def _lettered_appendices(
     lines: Sequence[LogicalLine], contents: Collection[int], indented: bool
 ) -> dict[int, Heading]:
     """Return the appendices named by a letter alone: "A" before "A.1", and B after it.
@@ -422,7 +432,7 @@ def _lettered(
     return appendices
 
 
-def _ordered(headings: Mapping[int, Heading]) -> list[str]:
+def _keyword_order(headings: Mapping[int, Heading]) -> list[str]:
     """Return the keywords, outermost first, in the usual order unless the document differs.
 
     A heading directly after another is nested in it.

@@ -84,10 +84,10 @@ def parse(
     text = narrowed(text)
     lines = logical_lines(text, dict(headings), paged)
     tree = _Parser(lines, find_outline(lines, text), notes).tree()
-    return _hung(tree, notes) if notes else tree
+    return _with_footnotes(tree, notes) if notes else tree
 
 
-def _hung(tree: Tree, notes: Sequence[Hung]) -> Tree:
+def _with_footnotes(tree: Tree, notes: Sequence[Hung]) -> Tree:
     """Return a tree with its footnotes, each labelled like the unit with its mark."""
     units = list(tree.units)
     for at, start, _ in notes:
@@ -117,7 +117,7 @@ class _Parser:
             (marker.style, _stem(marker), marker.value)
             for line in lines
             for at in (0, *(match.end() for match in _WITHIN.finditer(line.text)))
-            for marker in _in_a_row(line.text, at)
+            for marker in _adjacent_readings(line.text, at)
         }
 
     def tree(self) -> Tree:
@@ -385,8 +385,8 @@ class _Builder:
     def finished(self) -> Tree:
         """Return the tree; nothing can be added afterwards."""
         self._close(0)
-        _part_annexes(self._opened)
-        _unhead(self._opened)
+        _label_annex_parts(self._opened)
+        _heading_to_text(self._opened)
         units: list[Unit] = []
         for e in self._opened:
             span = (e.start, max(e.body, e.start), e.end)
@@ -498,7 +498,7 @@ class _Builder:
         )
         led = bool(self.stack) and self.stack[-1].leads
         keep = 0 if begins and introduced and not led else fit.keep
-        self._reach(line, at)
+        self._extend_closing(line, at)
         self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)
@@ -549,7 +549,7 @@ class _Builder:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
                 self.recited = True
-                self._reach(line, at)
+                self._extend_closing(line, at)
                 self._close(self._depth_of("recital", "text"))
                 entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
                 entry.number, entry.start, entry.leads = (
@@ -563,7 +563,7 @@ class _Builder:
 
     def definition(self, line: LogicalLine, at: int, term: str) -> None:
         """Open the definition of a term without a number."""
-        self._reach(line, at)
+        self._extend_closing(line, at)
         self._close_style("definition", self._depth_at(line))
         self._close_flat()
         label = f'{self._label} "{term}"'.strip()
@@ -721,7 +721,7 @@ class _Builder:
         self.stack.append(entry)
         self._reached = end
 
-    def _reach(self, line: LogicalLine, at: int) -> None:
+    def _extend_closing(self, line: LogicalLine, at: int) -> None:
         """Extend closing units to the start of the next unit, if that is within their line."""
         self._reached = _offset(line, at) if at else self._reached
 
@@ -826,7 +826,7 @@ class _Builder:
             self._problems.append(f"{problem}.")
 
 
-def _unhead(opened: Sequence[OpenUnit]) -> None:
+def _heading_to_text(opened: Sequence[OpenUnit]) -> None:
     """Turn the words after a number into the text of a provision that has no other text.
 
     They stay its heading if they state nothing. A document may consist of such provisions;
@@ -848,7 +848,7 @@ def _is_a_sentence(heading: str) -> bool:
     return len(words) >= _FEWEST_WORDS and words[-1][:1].islower()
 
 
-def _part_annexes(opened: Sequence[OpenUnit]) -> None:
+def _label_annex_parts(opened: Sequence[OpenUnit]) -> None:
     """Add an annex's part to the labels of its points, if each part restarts the numbering.
 
     There is a point 1 in each of its sections then.
@@ -872,7 +872,7 @@ def _part_annexes(opened: Sequence[OpenUnit]) -> None:
             e.label = f"{parts[e.place].label}, {point}"
 
 
-def _in_a_row(line: str, at: int) -> Iterator[Marker]:
+def _adjacent_readings(line: str, at: int) -> Iterator[Marker]:
     """Yield the readings of adjacent numbers in a line: "5 (1) (a)"."""
     for _ in range(_MOST_ON_A_LINE):
         markers = list_markers(line, at)
@@ -903,7 +903,7 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
             return depth
         if rank >= 0 and entry.rank >= 0:
             closes = entry.rank >= rank
-        elif heading.sole and entry.style[:1] in ("1", "A", "I") and not _deeper(heading, entry):
+        elif heading.sole and entry.style[:1] in ("1", "A", "I") and not _is_deeper(heading, entry):
             closes = not heading.number.startswith(entry.number + ".")
         elif heading.level and (entry.level or entry.style in ("1.", "A.", "I.")):
             closes = not entry.level or entry.level >= heading.level
@@ -914,7 +914,7 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
     return len(stack)
 
 
-def _deeper(heading: Heading, entry: OpenUnit) -> bool:
+def _is_deeper(heading: Heading, entry: OpenUnit) -> bool:
     """Return whether a heading with another numbering is below one that the format marks."""
     marked = entry.level > 0 and (not heading.level or entry.level < heading.level)
     return marked and heading.style != entry.style

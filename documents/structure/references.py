@@ -202,7 +202,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
     ranges: set[int] = set()
     end = atom.end()
     while len(named) < _MOST and (more := _MORE.match(text, end)):
-        following = _further(key, named[-1], more)
+        following = _next_number(key, named[-1], more)
         if following is None:
             break
         if more["joint"].strip(" ,").lower() in _RANGES:
@@ -211,7 +211,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
         end = more.end()
     self_word = ""
     if depth:
-        named, end, self_word = _within(text, named, atom, end, depth - 1)
+        named, end, self_word = _completed(text, named, atom, end, depth - 1)
     before = text[max(0, atom.start() - _JOINT) : atom.start()]
     itself = before[-1:].isspace() and before.lower().split()[-1:] == ["this"]
     references: list[Reference] = []
@@ -223,7 +223,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
     return references, end
 
 
-def _within(
+def _completed(
     text: str, named: list[tuple[Step, ...]], atom: re.Match[str], end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
     """Return references completed by the text after them: "of Article 5(1)", ", point 4"."""
@@ -276,7 +276,9 @@ def _subs(brackets: str) -> tuple[Step, ...]:
     return tuple(Step("", number.lower()) for number in re.findall(r"\((\w+)\)", brackets))
 
 
-def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[Step, ...] | None:
+def _next_number(
+    key: str, before: tuple[Step, ...], more: re.Match[str]
+) -> tuple[Step, ...] | None:
     """Return another number of the same keyword; brackets alone replace the previous ones."""
     number, subs = more["number"], _subs(more["subs"] or more["bare"] or "")
     if number:

@@ -32,7 +32,7 @@ class AnswerLine(NamedTuple):
     places: tuple[int, ...] = ()
 
 
-def told(
+def structure_answer(
     asked: StructureQuestion, tree: Tree, document: str, within: int = -1
 ) -> Iterator[AnswerLine]:
     """Yield the answer about one document, or about the part ``within`` it.
@@ -41,19 +41,19 @@ def told(
     """
     word, whole = asked["word"], tree.units[within].label if within >= 0 else document
     if not word:
-        yield from _built(tree, whole, within)
+        yield from _composition(tree, whole, within)
         return
     places = members(tree, word, within)
     if not places:
         if word in _CERTAIN:
-            instead = _instead(tree, word, within)
+            instead = _other_count(tree, word, within)
             yield AnswerLine(
                 f"No {word} was found in {whole} as it was read. It has {instead}."
                 if instead
                 else f"No {word} was found in {whole} as it was read."
             )
         return
-    source = _as_read(tree, word, whole, within)
+    source = _source_name(tree, word, whole, within)
     if asked["end"] is not None:
         position, place = "first" if asked["end"] == 0 else "last", places[asked["end"]]
         answer = f"The {position} {asked['word']} of {source} is {entitled(tree.units[place])}."
@@ -71,7 +71,7 @@ def told(
     yield from _listed(tree, places)
 
 
-def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
+def _composition(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
     """Yield the number of units of each kind, and the parts with their provisions."""
     every = {
         word: members(tree, word, within) for word in UNIT_WORDS if word not in SMALL | {"table"}
@@ -80,20 +80,20 @@ def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
     counted_words = [counted(word, len(places)) for word, places in counts]
     if counted_words:
         listed = " and ".join(filter(None, (", ".join(counted_words[:-1]), counted_words[-1])))
-        known = [_as_read(tree, word, whole, within) for word, _ in counts]
+        known = [_source_name(tree, word, whole, within) for word, _ in counts]
         longest = max(known, key=len)
         yield AnswerLine(f"{longest} has {listed}.", tuple(places[0] for _, places in counts))
     yield from outline(tree, within, parts_alone=True)
 
 
-def _as_read(tree: Tree, word: str, source: str, within: int) -> str:
+def _source_name(tree: Tree, word: str, source: str, within: int) -> str:
     """Return the name of the whole that is counted; "as it was read" if numbers are missing."""
     places = members(tree, word, within if word in SMALL else -1)
     complete = is_whole([tree.units[place].number for place in places])
     return source if complete else f"{source} as it was read"
 
 
-def _instead(tree: Tree, word: str, within: int) -> str:
+def _other_count(tree: Tree, word: str, within: int) -> str:
     for other in ("article", "section", "clause", "regulation", "rule"):
         if other != word and (places := members(tree, other, within)):
             return counted(other, len(places))
@@ -231,7 +231,9 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
     if first is last:
         answer = f"There is no {wanted} in {document}, only {first.label}."
         return AnswerLine(answer, (missing.first,))
-    begin, end = (_below(within.label, u.label) if within else u.label for u in (first, last))
+    begin, end = (
+        _without_parent(within.label, u.label) if within else u.label for u in (first, last)
+    )
     if within:
         answer = f"There is no {wanted} in {document}: {within.label} runs from {begin} to {end}."
     else:
@@ -262,7 +264,7 @@ def _step(missing: Missing, tree: Tree) -> str:
     return f"{joint.group()}{step.number}" if joint else f"({step.number})"
 
 
-def _below(outer: str, label: str) -> str:
+def _without_parent(outer: str, label: str) -> str:
     """Return a label without its parent's: "(c)" of "§ 312.5(c)"."""
     tail = label.removeprefix(outer).removeprefix(",").strip()
     return tail if label.startswith(outer) and tail[:1] not in ("", ".") else label

@@ -189,8 +189,8 @@ class Tree:
         ``at`` is the place of the unit whose text refers; -1 for a question. "this Section 4.3" in
         an annex names the annex's own section, not another one with its number.
         """
-        first = self._from(reference.steps, at)
-        last = self._from(reference.last, at) if reference.last else first
+        first = self._resolve_from(reference.steps, at)
+        last = self._resolve_from(reference.last, at) if reference.last else first
         if first is None or last is None or last < first:
             return []
         if reference.itself and at >= 0 and first not in (at, *self.above(at)):
@@ -249,7 +249,7 @@ class Tree:
                 -1,
                 near[0],
                 near[-1],
-                self._are_before(near, steps[0].number),
+                self._is_beyond_roots(near, steps[0].number),
             )
         inside = self.children(within)
         if not any(self.units[p].number for p in inside):
@@ -262,14 +262,14 @@ class Tree:
         beyond = is_beyond(steps[depth].number, [self.units[p].number for p in near])
         return Missing(steps, within, near[0], near[-1], beyond)
 
-    def _are_before(self, places: Sequence[int], wanted: str) -> bool:
+    def _is_beyond_roots(self, places: Sequence[int], wanted: str) -> bool:
         """Return whether outermost units have a complete numbering, and a number is beyond it."""
         (stem, *more) = {self.units[place].label.rpartition(" ")[0] for place in places}
         named = [u.label.rpartition(" ") for u in self.units if u.label.endswith(u.number or " ")]
         alike = [n for word, _, n in named if word == stem and ("." in n) == ("." in wanted)]
         return not more and is_beyond(wanted, alike)
 
-    def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
+    def _resolve_from(self, steps: tuple[Step, ...], at: int) -> int | None:
         """Return the place that steps lead to, from the nearest ancestor that has one."""
         if steps[0].key or at < 0:
             return self._place(steps)
@@ -388,16 +388,16 @@ def is_whole(numbers: Sequence[str]) -> bool:
 
     False if a number is missing or repeated; an inserted number such as 2a counts with 2.
     """
-    return _reader_of(numbers) is not None
+    return _numeral_reader(numbers) is not None
 
 
 def is_beyond(wanted: str, numbers: Sequence[str]) -> bool:
     """Return whether a number comes after numbers that run from the first on."""
-    value_of = _reader_of(numbers)
+    value_of = _numeral_reader(numbers)
     return value_of is not None and value_of(_last(wanted)) > value_of(_last(numbers[-1]))
 
 
-def _reader_of(numbers: Sequence[str]) -> Callable[[str], int] | None:
+def _numeral_reader(numbers: Sequence[str]) -> Callable[[str], int] | None:
     """Return the function that reads numbers as values from 1 on; None if none does."""
     last_parts = [_last(number) for number in numbers]
     if len({number.lower() for number in numbers}) < max(1, len(numbers)):

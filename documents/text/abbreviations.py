@@ -79,7 +79,7 @@ class Abbreviations:
         It does before a figure; and so does a title before a name ``within`` a sentence.
         """
         length, small = len(word), word.lower()
-        if not word.isalpha() or small in self._standing or small in self._little:
+        if not word.isalpha() or small in self._words_without_stop or small in self._little:
             return False
         if _COUNTED.match(after):
             return length <= _LONGEST and not _COUNTS.match(after)
@@ -89,7 +89,7 @@ class Abbreviations:
 
     def _shortens(self, word: str) -> bool:
         """Return whether a word is an abbreviation by its shape, or is continued elsewhere."""
-        if _DOTTED.fullmatch(word) or word.lower() in self._going_on:
+        if _DOTTED.fullmatch(word) or word.lower() in self._continued_words:
             return True
         plain = [c for c in unicodedata.normalize("NFD", word.lower()) if not combining(c)]
         short = 1 < len(word) <= _LONGEST and word.isalpha() and not word.isupper()
@@ -115,15 +115,15 @@ class Abbreviations:
         return frozenset(word for word in _STANDING.findall(self._text) if word[0].islower())
 
     @cached_property
-    def _standing(self) -> frozenset[str]:
+    def _words_without_stop(self) -> frozenset[str]:
         """The words that occur somewhere without a stop."""
         return frozenset(word.lower() for word in _STANDING.findall(self._text))
 
     @cached_property
-    def _going_on(self) -> frozenset[str]:
+    def _continued_words(self) -> frozenset[str]:
         """The words whose stop is followed somewhere by a comma or a lower-case letter."""
         words = {word.lower() for word in _GOES_ON.findall(self._text)}
-        return frozenset(words - self._standing)
+        return frozenset(words - self._words_without_stop)
 
     @cached_property
     def _little(self) -> frozenset[str]:

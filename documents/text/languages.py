@@ -193,7 +193,7 @@ def read_badly(languages: Sequence[str]) -> str:
     )
 
 
-def strange_in(text: str, languages: Sequence[str]) -> list[str]:
+def foreign_languages(text: str, languages: Sequence[str]) -> list[str]:
     """Return the languages of a document's sentences that are not in ``languages``.
 
     Args:

@@ -15,10 +15,10 @@ from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding,
 from lexloop.documents.text.languages import (
     MAY_MISS,
     NOT_ANSWERED,
+    foreign_languages,
     other_language,
     partly_in,
     read_badly,
-    strange_in,
 )
 from lexloop.nodes.context import TRIAD, Context, Judgement
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
@@ -66,7 +66,7 @@ def _unread(state: State, view: View) -> str:
     asked = other_language(state["meant"]["text"], languages[:1], ())
     read = [asked] if asked else languages[:1]
     names = dict.fromkeys(passage["document"] for passage in state["passages"])
-    strange = {name: strange_in(view.text_of(name) or "", read) for name in names}
+    strange = {name: foreign_languages(view.text_of(name) or "", read) for name in names}
     return " ".join(partly_in(name, found) for name, found in strange.items() if found)
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 from scans import SAID, drawn, in_pdf, saved
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource, boxes_of, sure_of
+from lexloop.documents.document import Document, SkippedSource, boxes_of, confidence_of
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars
@@ -69,7 +69,7 @@ def test_each_engine_reads_a_picture_with_the_places_of_its_words(engine: str) -
     # the word's ink, and not that of the words or the lines around it
     assert inked.getbbox() is not None
     assert abs(box.x1 - box.x0 - 80) < 20
-    sure = sure_of(document, start, start + 6)
+    sure = confidence_of(document, start, start + 6)
     assert sure is not None
     assert 0.8 < sure <= 1
 
@@ -102,8 +102,8 @@ def test_pages_of_text_and_scanned_pages_of_a_pdf_are_one_document() -> None:
     (document,), skipped = read(data, "law.pdf")
     assert document.text == f"Article 1 Cats are free.\n{SAID}Article 2 So are birds.\n"
     assert (document.pages, skipped) == ((0, 25, 25 + len(SAID)), [])
-    assert sure_of(document, 0, 24) is None
-    assert sure_of(document, 0, 40) == sure_of(document, 25, 40) != None  # noqa: E711 - a chain
+    assert confidence_of(document, 0, 24) is None
+    assert confidence_of(document, 0, 40) == confidence_of(document, 25, 40) != None  # noqa: E711 - a chain
     (box,) = boxes_of(document, 25, 40)
     assert (box.page, round(box.x0 / 10)) == (2, 8)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lexloop.documents.document import Document
-from lexloop.documents.structure.lookup import named_places, unfound
+from lexloop.documents.structure.lookup import broken_references, named_places
 from lexloop.documents.structure.markers import page_numbers
 from lexloop.documents.structure.tree import Tree
 
@@ -161,7 +161,7 @@ def test_the_paragraphs_of_a_schedule_count_for_themselves() -> None:
 def test_what_is_referred_to_and_not_there_is_told_by_how_often_and_to_a_number() -> None:
     named = "".join(f"See Section {n}. See Section {n}.\n" for n in range(10, 160))
     text = f"Section 1. Fees\n{named}Section 11 and Section 1 of the Boats Act 2001.\n"
-    found = unfound(tree_of(text), text)
+    found = broken_references(tree_of(text), text)
     assert len(found) == 100
     assert found[:2] == [
         "Section 11 is referred to 3 times and was not found.",

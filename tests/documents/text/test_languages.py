@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.documents.text.languages import languages_of, other_language, read_badly, strange_in
+from lexloop.documents.text.languages import (
+    foreign_languages,
+    languages_of,
+    other_language,
+    read_badly,
+)
 
 ENGLISH = "The operator must keep the data of a child for as long as it is needed, and no longer."
 GERMAN = "Der Betreiber muss die Daten eines Kindes löschen, wenn sie nicht mehr gebraucht werden."
@@ -102,5 +107,5 @@ def test_documents_in_other_scripts_alone_are_read_badly(languages: list[str], t
 )
 def test_one_sentence_of_another_language_is_noticed(sentence: str, language: str) -> None:
     text = f"The tenant pays the rent. {sentence} The roof is repaired by the landlord."
-    assert strange_in(text, ["English"]) == ([language] if language else [])
-    assert strange_in(text, []) == []
+    assert foreign_languages(text, ["English"]) == ([language] if language else [])
+    assert foreign_languages(text, []) == []

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import write_text
-from lexloop.documents.document import SkippedSource, lying_in, versions
+from lexloop.documents.document import SkippedSource, versions, with_containers
 from lexloop.documents.reading.metadata import Sidecars, normal
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.store.address import Destination
@@ -59,7 +59,7 @@ class Sliced:
         inside = takewhile(
             lambda target: target.startswith(f"{own}/"), islice(self._targets, first, None)
         )
-        wanted = ["", *lying_in(own), *inside]
+        wanted = ["", *with_containers(own), *inside]
         rows, barred = self._whole.rows, self._whole.barred
         return Sidecars(
             {target: rows[target] for target in wanted if target in rows},
