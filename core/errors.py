@@ -50,14 +50,16 @@ class LexloopError(RuntimeError):
     Args:
         what: What happened, with the offending value.
         hint: What the reader can do about it.
+        package: Short name of a package of Lexloop that is missing, such as "formats"; else "".
     """
 
     exit_code = 1
 
-    def __init__(self, what: str, hint: str) -> None:
+    def __init__(self, what: str, hint: str, package: str = "") -> None:
         super().__init__(f"{what} {hint}")
         self.what = what
         self.hint = hint
+        self.package = package
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how it is made again, in another process."""

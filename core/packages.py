@@ -1,6 +1,5 @@
 """The other packages of Lexloop: what they bring, and the error if one is missing."""
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -8,8 +7,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from lexloop.core.errors import InputError
-
-_MISSING = re.compile(r"needs the package lexloop-(?P<package>\w+): not installed")
 
 
 def package_missing(what: str, package: str) -> InputError:
@@ -23,17 +20,13 @@ def package_missing(what: str, package: str) -> InputError:
         f"{what} needs the package lexloop-{package}: not installed.",
         f'Install it: pip install "lexloop[{package}]", '
         f"or in a checkout pip install ./packages/{package}.",
+        package,
     )
 
 
-def installed_since(reason: str) -> bool:
-    """Return whether a reason names a package that was missing and is installed now.
-
-    Args:
-        reason: Why something could not be done, as ``package_missing`` words it.
-    """
-    missing = _MISSING.search(reason)
-    return missing is not None and find_spec(f"lexloop_{missing['package']}") is not None
+def is_installed(package: str) -> bool:
+    """Return whether a package of Lexloop is installed, by its short name, such as "server"."""
+    return find_spec(f"lexloop_{package}") is not None
 
 
 @cache

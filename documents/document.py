@@ -125,12 +125,17 @@ class Document:
 class SkippedSource:
     """A file, or a part of one, that could not be read, with the reason.
 
-    ``indexed`` is true if the file was read nevertheless and this is only a warning.
+    Args:
+        name: Name of the file or part.
+        reason: The reason, as a sentence.
+        indexed: Whether the file was read nevertheless, so that this is only a warning.
+        package: Short name of a package of Lexloop that was missing, such as "formats"; else "".
     """
 
     name: str
     reason: str
     indexed: bool = False
+    package: str = ""
 
 
 def mark_partly_read(

@@ -191,7 +191,8 @@ def reader(suffix: str) -> Any:
         return import_module(f"{__package__}.{known.module}")
     module = _brought(suffix)
     if module is None and known is not None:
-        raise CorpusError(str(package_missing("It", _PACKAGE)), "Then index it anew.")
+        missing = str(package_missing("It", _PACKAGE))
+        raise CorpusError(missing, "Then index it anew.", _PACKAGE)
     if module is None:
         raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(suffixes())}.")
     return module
@@ -263,7 +264,7 @@ def _read_members(
         try:
             yield from container.own(part.name)
         except CorpusError as error:
-            yield SkippedSource(part.name, error.what)
+            yield SkippedSource(part.name, error.what, package=error.package)
     names: set[str] = set()
     first, *rest = start or (0,)
     for number, member in enumerate(container.members):
@@ -283,7 +284,7 @@ def _read_members(
             _check_depth(_suffix(member), above)
             yield from _read(container.read(number), within, limits, inner, above)
         except CorpusError as error:
-            yield SkippedSource(within.name, error.what)
+            yield SkippedSource(within.name, error.what, package=error.package)
 
 
 def _check_depth(suffix: str, above: tuple[str, ...]) -> None:

@@ -50,6 +50,8 @@ _END = b"%%EOF"
 _TAIL = 4096
 _ENCRYPTED = 4
 """PDFium's code for a missing password."""
+_PACKAGE = "formats"
+"""The package that recognises text in pictures."""
 _SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _LAST_WORD, _FIRST_WORD = re.compile(r"(?<!\w)\w*$"), re.compile(r"\w*")
@@ -104,12 +106,12 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         title = printable(pdf.get_metadata_dict().get("Title", "")).strip()
         sheets = {number: sheet for number, (sheet, _) in enumerate(read_pages)}
         scans = [number for number, (_, is_blind) in enumerate(read_pages) if is_blind]
-        advice = (yield from _recognised(pdf, scans, sheets, name)) if scans else ""
-    yield from written([*sheets.values()], name, title, advice)
+        advice, package = (yield from _recognised(pdf, scans, sheets, name)) if scans else ("", "")
+    yield from written([*sheets.values()], name, title, advice, package)
 
 
 def written(
-    sheets: Sequence[Sheet], name: str, title: str, advice: str
+    sheets: Sequence[Sheet], name: str, title: str, advice: str, package: str = ""
 ) -> Iterator[Document | SkippedSource]:
     """Yield the document made of pages, and the pages that show something but contain no text.
 
@@ -118,6 +120,7 @@ def written(
         name: The name of the file.
         title: Title in the file's metadata.
         advice: How to read pages that contain no text; "" if there is no way.
+        package: Short name of the missing package that could read them; "" if none is missing.
 
     Raises:
         CorpusError: No page contains text.
@@ -126,10 +129,12 @@ def written(
     hint = f" {advice}" if advice else ""
     if not any(pages):
         message = f"None of its {len(sheets)} pages holds text (images?)."
-        raise CorpusError(f"{message}{hint}", "Scan it anew, or recognise its text (OCR) first.")
+        raise CorpusError(
+            f"{message}{hint}", "Scan it anew, or recognise its text (OCR) first.", package
+        )
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
-        yield SkippedSource(name, f"{_without_text(images, name)}{hint}")
+        yield SkippedSource(name, f"{_without_text(images, name)}{hint}", package=package)
     if aside := [n for n, sheet in enumerate(sheets, 1) if sheet.aside]:
         message = f"Text that stands sideways or askew was left out on {_listed(aside)}."
         yield SkippedSource(name, message)
@@ -211,16 +216,16 @@ def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
 
 def _recognised(
     pdf: Any, scans: Sequence[int], sheets: dict[int, Sheet], name: str
-) -> Generator[SkippedSource | PageRead, None, str]:
-    """Add the recognised text of pages to ``sheets``, and return advice for reading more."""
+) -> Generator[SkippedSource | PageRead, None, tuple[str, str]]:
+    """Add the recognised text of pages to ``sheets``, and return advice and a missing package."""
     scan = recogniser()
     if scan is None:
-        return str(package_missing("Reading pictures", "formats"))
+        return str(package_missing("Reading pictures", _PACKAGE)), _PACKAGE
     scanned: dict[int, Sheet] = {}
     yield from scan.read_scans(scans, lambda n: _picture(pdf, n), name, scanned)
     sheets |= {n: sheet for n, sheet in scanned.items() if _has_more_text(sheet, sheets[n])}
     scan.even([*sheets.values()])
-    return str(scan.advice(len(sheets)))
+    return str(scan.advice(len(sheets))), ""
 
 
 def _picture(pdf: Any, number: int) -> Picture:

@@ -138,7 +138,8 @@ def _read_from(
                 if "end" in frame:
                     worker.fit = frame["end"]
                 elif "failed" in frame:
-                    items[begun:] = [SkippedSource(part.name, frame["failed"])]
+                    why, package = frame["failed"], frame["package"]
+                    items[begun:] = [SkippedSource(part.name, why, package=package)]
                 elif isinstance(item := from_frame(frame), Part):
                     part, begun = item, len(items)
                 elif isinstance(item, PageRead):
@@ -217,7 +218,7 @@ def to_frame(item: Document | SkippedSource | Part | PageRead) -> Frame:
     if isinstance(item, PageRead):
         return {"page": item}
     if isinstance(item, SkippedSource):
-        return {"skipped": [item.name, item.reason, item.indexed]}
+        return {"skipped": [item.name, item.reason, item.indexed, item.package]}
     places = base64.b64encode(item.places).decode()
     about = [item.metadata.as_record(), item.pages, item.headings, places, item.notes]
     return {"document": [item.name, item.title, item.text, *about]}
@@ -269,7 +270,7 @@ def confined(
         try:
             yield from read(asked, limits)
         except CorpusError as error:
-            yield {"failed": error.what}
+            yield {"failed": error.what, "package": error.package}
         except MemoryError:
             os._exit(_OUT_OF_MEMORY)
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from lexloop.core.metadata import Metadata
-from lexloop.core.packages import installed_since
+from lexloop.core.packages import is_installed
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in, statements_text
 from lexloop.documents.document import Document, SkippedSource
@@ -31,7 +31,8 @@ CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subjec
     predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
     start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
 CREATE INDEX triplets_of_chunk ON triplets(chunk);
-CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL,
+  package TEXT NOT NULL);
 """
 _DOCUMENT = "SELECT name, title, metadata, pages, headings, text, places FROM documents"
 _CHUNK = """SELECT c.position, d.name, d.title, c.section, c.page, c.start, c."end", c.text,
@@ -128,7 +129,7 @@ class TextStore:
 
     def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
         """Store the sources that could not be read."""
-        self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
+        self._insert("skipped", ((file, item.name, item.reason, item.package) for item in skipped))
 
     def names(self) -> list[str]:
         """Return the documents' names in order."""
@@ -147,13 +148,17 @@ class TextStore:
 
     def skipped(self, *files: str) -> list[SkippedSource]:
         """Return what could not be read of these files, "" for none; without files, of all."""
-        rows = self.rows("SELECT file, name, reason FROM skipped")
-        return [SkippedSource(*rest) for file, *rest in rows if not files or file in files]
+        rows = self.rows("SELECT file, name, reason, package FROM skipped")
+        return [
+            SkippedSource(name, reason, package=package)
+            for file, name, reason, package in rows
+            if not files or file in files
+        ]
 
     def readable_since(self) -> frozenset[str]:
         """Return the files that were skipped for a missing package that is installed now."""
-        rows = self.rows("SELECT file, reason FROM skipped WHERE file != ''")
-        return frozenset(file for file, reason in rows if installed_since(reason))
+        rows = self.rows("SELECT file, package FROM skipped WHERE file != '' AND package != ''")
+        return frozenset(file for file, package in rows if is_installed(package))
 
     def document(self, ordinal: int) -> Document:
         """Return a document as it was loaded, its tree included."""

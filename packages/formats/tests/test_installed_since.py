@@ -22,7 +22,7 @@ def test_an_update_reads_what_could_not_be_read_before(
         missing.setattr(formats, "brought", lambda group: {})
         first = write_index(index, sources(folder), letter_tools())
     assert first.counts["documents"] == 1
-    assert [item.name for item in first.skipped] == ["fees.csv"]
+    assert [(item.name, item.package) for item in first.skipped] == [("fees.csv", "formats")]
     second = write_index(index, sources(folder), letter_tools())
     assert (second.counts["documents"], second.skipped) == (2, [])
     assert write_index(index, sources(folder), letter_tools()).difference.nothing

@@ -268,7 +268,8 @@ class _Ingestion(NamedTuple):
             told = [one for _, one in rows]
             if not tally.documents:
                 raise nothing_read(told)
-            self._finish(generation, tally, [(file, one.name, one.reason) for file, one in rows])
+            skips = [(file, one.name, one.reason, one.package) for file, one in rows]
+            self._finish(generation, tally, skips)
             generation.publish()
             hold.release()
         self._staging("").clear()
@@ -349,7 +350,7 @@ class _Ingestion(NamedTuple):
             yield given._replace(job=placed, file=None if placed.held else given.file)
 
     def _finish(
-        self, generation: Generation, tally: Tally, skipped: Sequence[tuple[str, str, str]]
+        self, generation: Generation, tally: Tally, skipped: Sequence[tuple[str, str, str, str]]
     ) -> None:
         tools, index = self.tools, generation.index("relations")
         manifest = Manifest(

@@ -78,7 +78,7 @@ def push_index(
                 writer.add(ordinal, document)
                 progress("writing", ordinal + 1, len(held.layout.names))
         held.load_graph().save(Path(folder))
-        skipped = held.texts.rows("SELECT file, name, reason FROM skipped")
+        skipped = held.texts.rows("SELECT file, name, reason, package FROM skipped")
         kept, graph = storage.vectors, Path(folder)
         finish(generation, writer.tally, manifest, graph, vectors=kept, skipped=skipped)
         generation.publish()
@@ -152,8 +152,8 @@ class _Stored:
     def __init__(self, store: EngineStore) -> None:
         self._store = store
         self._skipped = defaultdict[str, list[SkippedSource]](list)
-        for file, name, reason in store.about["skipped"]:
-            self._skipped[file].append(SkippedSource(name, reason))
+        for file, name, reason, package in store.about["skipped"]:
+            self._skipped[file].append(SkippedSource(name, reason, package=package))
         self._documents = defaultdict[str, list[str]](list)
         for name, file in store.catalogue.files.items():
             self._documents[file].append(name)

@@ -194,7 +194,10 @@ class EngineStore:
             triplets[name] = source["triplets"]
             if record["metadata"]:
                 metadata[name] = Metadata.from_record(record["metadata"])
-        skipped = [SkippedSource(name, reason) for _, name, reason in self.about["skipped"]]
+        skipped = [
+            SkippedSource(name, reason, package=package)
+            for _, name, reason, package in self.about["skipped"]
+        ]
         return Catalogue(titles, metadata, files, skipped), triplets
 
     @cached_property

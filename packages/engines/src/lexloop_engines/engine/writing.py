@@ -321,7 +321,7 @@ def finish(
     graph: Path,
     *,
     vectors: VectorKind,
-    skipped: Sequence[tuple[str, str, str]],
+    skipped: Sequence[tuple[str, str, str, str]],
 ) -> None:
     """Write what holds of the whole, then make everything visible to searches.
 
@@ -331,7 +331,7 @@ def finish(
         manifest: Of the index.
         graph: The folder with the files of its knowledge graph.
         vectors: How coarsely those that are searched are kept.
-        skipped: What could not be read: its file, its name and the reason.
+        skipped: What could not be read: its file, its name, the reason and the missing package.
 
     Raises:
         EngineError: The engine failed, or has not all that was written.
