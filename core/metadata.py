@@ -99,14 +99,14 @@ class Metadata:
 def _text(name: str, value: Any) -> str:
     if isinstance(value, (str, int, float, date)):
         return str(value).strip()
-    raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it as one value.")
+    raise CorpusError(f"{name} is {value!r}, which is not text.", "Write it as one value.")
 
 
 def _day(name: str, value: str) -> date:
     try:
         return date.fromisoformat(value)
     except ValueError as error:
-        what = f"{name} is {value!r}, which is no day."
+        what = f"{name} is {value!r}, which is not a day."
         raise CorpusError(what, "Write the day as YYYY-MM-DD.") from error
 
 

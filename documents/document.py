@@ -97,7 +97,7 @@ class Document:
             packed = np.frombuffer(zlib.decompress(self.places), "<i4")
             return packed.reshape(-1, len(FileRun._fields))
         except (zlib.error, ValueError) as error:
-            raise CorpusError(f"A map of places is damaged: {error}.", "Index anew.") from error
+            raise CorpusError(f"A map of places is damaged: {error}.", "Index again.") from error
 
     @cached_property
     def paragraphs(self) -> list[int]:
@@ -304,10 +304,10 @@ def _runs_in(document: Document, start: int, end: int) -> Iterator[tuple[list[in
         table = np.frombuffer(data, "<i4", _FIELDS * count, 4).reshape(count, _FIELDS)
         widths = np.frombuffer(data, "<i2", -1, table.nbytes + 4)
     except (zlib.error, ValueError) as error:
-        raise CorpusError(f"A map of boxes is damaged: {error}.", "Index anew.") from error
+        raise CorpusError(f"A map of boxes is damaged: {error}.", "Index again.") from error
     places = [0, *np.cumsum(table[:, -1]).tolist()]
     if places[-1] != len(widths):
-        raise CorpusError("A map of boxes is damaged: it is too short.", "Index anew.")
+        raise CorpusError("A map of boxes is damaged: it is too short.", "Index again.")
     first = max(0, int(np.searchsorted(table[:, 0], start, "right")) - 1)
     for number, run in enumerate(table[first:].tolist(), first):
         if run[0] >= end:

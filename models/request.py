@@ -79,7 +79,7 @@ def parsed(reply: ChatReply, schema: type[T]) -> T:
 
 
 class PlainReply(BaseModel):
-    """A reply in a form of its own, which is no JSON object."""
+    """A reply in a form of its own, which is not a JSON object."""
 
     @classmethod
     def found_in(cls, text: str) -> dict[str, Any]:

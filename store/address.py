@@ -54,7 +54,7 @@ class Address:
         refuse_secrets(text)  # they would be in logs, traces and lists of processes
         match = _ADDRESS.fullmatch(text)
         if not match:
-            raise SettingsError(f"{text!r} is no address of an engine.", _FORM)
+            raise SettingsError(f"{text!r} is not an address of an engine.", _FORM)
         product, tls, hosts, name = match.groups()
         if not _NAME.fullmatch(name or ""):
             raise SettingsError(

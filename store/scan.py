@@ -99,7 +99,7 @@ def list_source(source: IndexSource) -> Listed:
         )
     if "://" in source.path:
         raise CorpusError(
-            f"{source.path} lies in a store, which only a cluster reads.",
+            f"{source.path} is in a store, which only a cluster reads.",
             "Give the cluster with --cluster, or a folder of this machine.",
         )
     root = Path(source.path)
@@ -184,7 +184,7 @@ def find_again(sources: Sequence[IndexSource], name: str, fingerprint: str) -> S
             raise NotFoundError(f"{name}: {unread[0].reason}", _TEXT_IS_KEPT)
         sidecars, _ = _sidecar_in(folder) if alone else read_sidecars(folder)
         if _fingerprint(files[0], sidecars.marks([path])[path]) != fingerprint:
-            raise ConflictError(f"{name} changed since it was indexed.", "Index it anew.")
+            raise ConflictError(f"{name} changed since it was indexed.", "Index it again.")
         return files[0]
     raise NotFoundError(f"The file {name} is not where it was indexed from.", _TEXT_IS_KEPT)
 

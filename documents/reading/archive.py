@@ -35,9 +35,9 @@ class Archive:
         info = self._infos[number]
         parts = info.filename.replace("\\", "/").split("/")
         if ".." in parts:
-            raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
+            raise CorpusError("Its name leads out of the archive (..).", "Pack it again.")
         if parts[0] == "" or parts[0][1:2] == ":":
-            raise CorpusError("Its name is absolute.", "Pack it anew.")
+            raise CorpusError("Its name is absolute.", "Pack it again.")
         if stat.S_ISLNK(info.external_attr >> 16):
             raise CorpusError("It is a link.", "Pack the file itself.")
         if info.flag_bits & _ENCRYPTED:
@@ -45,7 +45,7 @@ class Archive:
         try:
             return self._file.read(info)
         except DAMAGED as error:
-            raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
+            raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it again.") from error
 
     def own(self, name: str) -> Iterator[Document | SkippedSource]:
         """Yield nothing: an archive has no text of its own."""
@@ -61,7 +61,7 @@ def opened(data: bytes, limits: Limits) -> Archive:
     try:
         file = zipfile.ZipFile(io.BytesIO(data))
     except DAMAGED as error:
-        raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
+        raise CorpusError(f"It is a damaged archive ({error}).", "Pack it again.") from error
     check_size([info for info in file.infolist() if not info.is_dir()], len(data), limits)
     return Archive(file)
 

@@ -127,5 +127,5 @@ def _webp(drawn: "Image", number: int, **how: Any) -> bytes:
     try:
         drawn.convert("RGB").save(made, "WEBP", **how)
     except (RuntimeError, ValueError, OSError) as error:
-        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
+        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it again.") from error
     return made.getvalue()

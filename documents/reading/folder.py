@@ -59,8 +59,9 @@ def load_documents(
         hint = "Check the files' permissions and that they are what their suffixes say."
         raise CorpusError(f"No document in {folder} could be read ({reasons}).", hint)
     ended, unknown = end_superseded({document.name: document.metadata for document in documents})
-    dated = [replace(document, metadata=ended[document.name]) for document in documents]
-    return dated, skipped + unknown
+    return [
+        replace(document, metadata=ended[document.name]) for document in documents
+    ], skipped + unknown
 
 
 def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
@@ -72,7 +73,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
         CorpusError: The folder is missing, is not a folder, cannot be listed, or contains no
             source.
     """
-    hint = f"Give a folder that holds documents ({', '.join(suffixes())})."
+    hint = f"Give a folder with documents ({', '.join(suffixes())})."
     try:
         os.listdir(folder)
     except (OSError, ValueError) as error:
@@ -96,7 +97,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
         kinds = ", ".join(suffixes())
-        message = f"The corpus {folder} holds no file that can be read ({kinds})."
+        message = f"The corpus {folder} contains no file that can be read ({kinds})."
         raise CorpusError(f"{message}{reasons}", hint)
     return files, skipped
 

@@ -162,7 +162,7 @@ def read_member(data: bytes, name: str, inside: str, limits: Limits) -> bytes:
     for number, member in enumerate(container.members):
         if inside.startswith(f"{member}/") and _holds(_suffix(member)):
             return read_member(container.read(number), member, inside[len(member) + 1 :], limits)
-    raise CorpusError(f"It holds no {inside}.", "Index it anew.")
+    raise CorpusError(f"It holds no {inside}.", "Index it again.")
 
 
 def suffixes() -> tuple[str, ...]:
@@ -191,8 +191,7 @@ def reader(suffix: str) -> Any:
         return import_module(f"{__package__}.{known.module}")
     module = _brought(suffix)
     if module is None and known is not None:
-        missing = str(package_missing("It", _PACKAGE))
-        raise CorpusError(missing, "Then index it anew.", _PACKAGE)
+        raise CorpusError(str(package_missing("It", _PACKAGE)), "Then index it again.", _PACKAGE)
     if module is None:
         raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(suffixes())}.")
     return module
@@ -280,7 +279,7 @@ def _read_members(
             yield within
         try:
             if doubled:
-                raise CorpusError("The archive holds it twice.", "Keep one of them.")
+                raise CorpusError("The archive contains it twice.", "Keep one of them.")
             _check_depth(_suffix(member), above)
             yield from _read(container.read(number), within, limits, inner, above)
         except CorpusError as error:
@@ -292,7 +291,7 @@ def _check_depth(suffix: str, above: tuple[str, ...]) -> None:
     if suffix == _ARCHIVE and _ARCHIVE in above:
         raise CorpusError("It is an archive within an archive.", "Unpack it.")
     if len(above) >= _DEEPEST and _holds(suffix):
-        raise CorpusError(f"It lies {len(above)} files deep.", "Save it as a file of its own.")
+        raise CorpusError(f"It is nested {len(above)} files deep.", "Save it as a file of its own.")
 
 
 def is_source(name: str) -> bool:

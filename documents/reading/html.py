@@ -97,7 +97,7 @@ def page_source(data: bytes) -> str:
     declared = _CHARSET.search(data[:_HEAD])
     source = decode(data, declared.group(1).decode() if declared else None)
     if "\x00" in source:
-        raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+        raise CorpusError("It contains NUL bytes, so it is not text.", "Convert it to UTF-8.")
     return source
 
 

@@ -35,7 +35,9 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
             row = _row(line)
             key = _key(row, number)
             if key in copies:
-                raise CorpusError(f"id {key!r} is that of line {copies[key]}.", "Number them anew.")
+                raise CorpusError(
+                    f"id {key!r} is that of line {copies[key]}.", "Number them again."
+                )
             copies[key] = number
             if isinstance(row.get("text"), str) and not row["text"].strip():
                 blank.append(number)
@@ -50,16 +52,16 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     if blank:
         shown = ", ".join(map(str, blank[:5]))
         rest = f" and {len(blank) - 5} more" if len(blank) > 5 else ""
-        message = f"{len(blank)} lines hold no text: {shown}{rest}."
-        yield SkippedSource(name, message if len(blank) > 1 else f"Line {shown} holds no text.")
+        message = f"{len(blank)} lines contain no text: {shown}{rest}."
+        yield SkippedSource(name, message if len(blank) > 1 else f"Line {shown} contains no text.")
     if not copies and not bad:
-        raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
+        raise CorpusError("It contains no line with a document.", "Remove it or fill it.")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) < len(pairs):
-        raise CorpusError("A field stands in it twice.", "Keep one of them.")
+        raise CorpusError("A field occurs in it twice.", "Keep one of them.")
     return row
 
 
@@ -72,9 +74,9 @@ def _row(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise CorpusError(f"It is not UTF-8 (byte {error.start}).", "Convert it.") from error
     except (ValueError, RecursionError) as error:
-        raise CorpusError(f"It is no JSON ({error}).", "Write one object a line.") from error
+        raise CorpusError(f"It is not JSON ({error}).", "Write one object a line.") from error
     if not isinstance(row, dict):
-        raise CorpusError("It is no JSON object.", "Write one object a line.")
+        raise CorpusError("It is not a JSON object.", "Write one object a line.")
     return row
 
 
@@ -86,10 +88,10 @@ def _key(row: dict[str, Any], number: int) -> str:
             continue
         key = str(value).strip()
         if not isinstance(value, (str, int)) or not key or len(key) > _LONGEST_NAME:
-            message = f"{field} is {str(value)[:50]!r}, which is no short text."
+            message = f"{field} is {str(value)[:50]!r}, which is not a short text."
             raise CorpusError(message, "Give a short text or number.")
         if NO_TEXT.search(key):
-            raise CorpusError(f"{field} is {key!r}, which is no text.", "Give a short text.")
+            raise CorpusError(f"{field} is {key!r}, which is not text.", "Give a short text.")
         return key
     return f"line {number}"
 

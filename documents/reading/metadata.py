@@ -42,7 +42,7 @@ def read_fields(values: Mapping[str, Any]) -> Metadata:
     for name, value in values.items():
         field = _field_name(name)
         if field in _MEANT_AS_TAGS:
-            raise CorpusError(f"{name} is no field.", "Name the access tags `tags`.")
+            raise CorpusError(f"{name} is not a field.", "Name the access tags `tags`.")
         if field not in _FIELDS:
             continue
         if field in record:
@@ -51,7 +51,7 @@ def read_fields(values: Mapping[str, Any]) -> Metadata:
     metadata = Metadata.from_record(record)
     for name, value in metadata.as_record().items():
         if NO_TEXT.search(value if isinstance(value, str) else "".join(value)):
-            raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it on one line.")
+            raise CorpusError(f"{name} is {value!r}, which is not text.", "Write it on one line.")
     tags = record.get("tags")
     if tags not in (None, "", [], ()) and not metadata.tags:
         raise CorpusError(f"tags are {tags!r}, which names none.", "Write the tags or leave none.")
@@ -213,7 +213,7 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
             if any(value.strip() for value in values):
                 yield reader.line_num, columns, values
     except csv.Error as error:
-        message = f"Line {reader.line_num}: it is no CSV ({error})."
+        message = f"Line {reader.line_num}: it is not CSV ({error})."
         raise CorpusError(message, "Save it as CSV.") from error
 
 

@@ -130,13 +130,13 @@ def written(
     if not any(pages):
         message = f"None of its {len(sheets)} pages holds text (images?)."
         raise CorpusError(
-            f"{message}{hint}", "Scan it anew, or recognise its text (OCR) first.", package
+            f"{message}{hint}", "Scan it again, or recognise its text (OCR) first.", package
         )
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
         yield SkippedSource(name, f"{_without_text(images, name)}{hint}", package=package)
     if aside := [n for n, sheet in enumerate(sheets, 1) if sheet.aside]:
-        message = f"Text that stands sideways or askew was left out on {_listed(aside)}."
+        message = f"Text that is sideways or askew was left out on {_listed(aside)}."
         yield SkippedSource(name, message)
     text = _Text(_words_of(pages), [sheet.turn for sheet in sheets])
     lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
@@ -171,7 +171,7 @@ def open_pdf(data: bytes) -> Any:
             message, hint = "It is encrypted and needs a password.", "Save it without one."
             raise CorpusError(message, hint) from error
         if is_whole:
-            raise CorpusError(f"It is a damaged PDF ({error}).", "Save it anew.") from error
+            raise CorpusError(f"It is a damaged PDF ({error}).", "Save it again.") from error
     raise CorpusError("It is cut short: its end is missing.", "Fetch it again.")
 
 
@@ -194,7 +194,7 @@ def draw_page(pdf: Any, number: int, scale: float) -> Picture:
         with closing(_page(pdf, number)) as page:
             return page.render(scale=min(scale, most)).to_pil(), size
     except (RuntimeError, ValueError, OSError) as error:
-        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
+        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it again.") from error
 
 
 def _opens_note(text: str) -> bool:
@@ -211,7 +211,7 @@ def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
             sheet = read_sheet(page, content, number)
             return sheet, is_blind(page, content, sheet)
     except pypdfium2.PdfiumError as error:
-        raise CorpusError(f"Page {number + 1} is damaged ({error}).", "Save it anew.") from error
+        raise CorpusError(f"Page {number + 1} is damaged ({error}).", "Save it again.") from error
 
 
 def _recognised(
@@ -242,8 +242,8 @@ def _has_more_text(scan: Sheet, page: Sheet) -> bool:
 
 def _without_text(pages: list[int], name: str) -> str:
     if len(pages) == 1:
-        return f"Page {pages[0]} of {name} holds no text (an image?)."
-    return f"Pages {_runs(pages)} of {name} hold no text (images?)."
+        return f"Page {pages[0]} of {name} contains no text (an image?)."
+    return f"Pages {_runs(pages)} of {name} contain no text (images?)."
 
 
 def _listed(pages: list[int]) -> str:
@@ -624,7 +624,7 @@ def _page(pdf: Any, number: int) -> Any:
     try:
         return pdf[number - 1]
     except pypdfium2.PdfiumError as error:
-        raise CorpusError(f"Page {number} is damaged ({error}).", "Save it anew.") from error
+        raise CorpusError(f"Page {number} is damaged ({error}).", "Save it again.") from error
 
 
 def page_size(pdf: Any, number: int) -> tuple[float, float]:
@@ -636,5 +636,5 @@ def page_size(pdf: Any, number: int) -> tuple[float, float]:
     with closing(_page(pdf, number)) as page:
         width, height = page.get_size()
     if not (0 < width < math.inf and 0 < height < math.inf):
-        raise CorpusError(f"The page is {width} by {height} points.", "Save it anew.")
+        raise CorpusError(f"The page is {width} by {height} points.", "Save it again.")
     return width, height

@@ -186,7 +186,7 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 2}" if mark else ""
-        message = f"Its front matter is no YAML ({problem}{place})."
+        message = f"Its front matter is not YAML ({problem}{place})."
         raise CorpusError(message, "Write `field: value` lines.") from error
     if parsed is None:
         return {}
@@ -209,7 +209,7 @@ def _refuse_ambiguous(block: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
-            raise yaml.YAMLError(f"more than {_DEEPEST} values lie in each other")
+            raise yaml.YAMLError(f"more than {_DEEPEST} values are nested in each other")
     node = yaml.compose(block, Loader=yaml.SafeLoader)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     keys: set[str] = set()

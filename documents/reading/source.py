@@ -133,7 +133,7 @@ def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
 
 def _size_of(status: os.stat_result) -> int:
     if not stat.S_ISREG(status.st_mode):
-        raise CorpusError("It is no regular file.", "Replace it by a file.")
+        raise CorpusError("It is not a regular file.", "Replace it by a file.")
     return status.st_size
 
 
@@ -167,4 +167,4 @@ def check_xml(part: bytes, name: str) -> None:
     plain = part.replace(b"\x00", b"")  # UTF-16 must not hide a declaration
     if any(mark in plain for mark in _DECLARATIONS):
         message = f"Its part {name} declares XML entities."
-        raise CorpusError(message, "Save it anew in the program that made it.")
+        raise CorpusError(message, "Save it again in the program that made it.")

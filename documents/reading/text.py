@@ -45,9 +45,9 @@ def whole_text(text: str) -> str:
         CorpusError: The text has NUL bytes or lone surrogates, or shows nothing.
     """
     if "\x00" in text:
-        raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+        raise CorpusError("It contains NUL bytes, so it is not text.", "Convert it to UTF-8.")
     if _SURROGATE.search(text):
-        raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
+        raise CorpusError("It contains lone surrogates, which are not characters.", "Correct them.")
     shown = as_seen(text)
     if not shown.strip():
         raise CorpusError("It is empty.", "Remove it or fill it.")
@@ -89,7 +89,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
         if name and (text := _if_it_fits(data, name)) is not None:
             return text
     if _if_it_fits(data, "utf-8", "surrogatepass") is not None:
-        raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
+        raise CorpusError("It contains lone surrogates, which are not characters.", "Correct them.")
     return _guessed(data)
 
 
@@ -107,7 +107,7 @@ def _without_mark(data: bytes) -> str:
         zeros, others = data[first::2].count(0), data[1 - first :: 2].count(0)
         if zeros >= 0.3 * half and not others and (text := _if_it_fits(data, name)) is not None:
             return text
-    raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+    raise CorpusError("It contains NUL bytes, so it is not text.", "Convert it to UTF-8.")
 
 
 def _guessed(data: bytes) -> str:
@@ -132,7 +132,7 @@ def _guessed(data: bytes) -> str:
         likelier = text is None or rival < other.coherence
         text = _if_it_fits(data, other.encoding) if likelier else text
     if text is None:
-        raise CorpusError("Which encoding it is in cannot be told.", "Convert it to UTF-8.")
+        raise CorpusError("Its encoding cannot be determined.", "Convert it to UTF-8.")
     return text
 
 

@@ -60,11 +60,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     except CorpusError:
         raise
     except damaged as error:
-        raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
+        raise CorpusError(f"It is a damaged Word document ({error}).", "Save it again.") from error
     reader.blocks(body)
     text, headings = lines.finished()
     if not text.strip():
-        raise CorpusError("It holds no text (images?).", "Give a document with text.")
+        raise CorpusError("It contains no text (images?).", "Give a document with text.")
     title = printable(word.core_properties.title or "").strip()
     title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
     yield Document(name, title, text, headings=headings, notes=lines.notes)

@@ -138,8 +138,9 @@ def _read_from(
                 if "end" in frame:
                     worker.fit = frame["end"]
                 elif "failed" in frame:
-                    why, package = frame["failed"], frame["package"]
-                    items[begun:] = [SkippedSource(part.name, why, package=package)]
+                    items[begun:] = [
+                        SkippedSource(part.name, frame["failed"], package=frame["package"])
+                    ]
                 elif isinstance(item := from_frame(frame), Part):
                     part, begun = item, len(items)
                 elif isinstance(item, PageRead):
@@ -193,9 +194,9 @@ def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
         message = f"The parser gave up (signal 6): it may need more than {memory} of memory."
         return CorpusError(message, "Split the file.")
     if code < 0:
-        return CorpusError(f"The parser crashed (signal {-code}).", "Save the file anew.")
+        return CorpusError(f"The parser crashed (signal {-code}).", "Save the file again.")
     last = last_words.splitlines()[-1] if last_words else f"exit code {code}"
-    return CorpusError(f"The parser failed ({last[:200]}).", "Save the file anew.")
+    return CorpusError(f"The parser failed ({last[:200]}).", "Save the file again.")
 
 
 _OUT_OF_MEMORY = 71

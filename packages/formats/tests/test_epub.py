@@ -122,7 +122,7 @@ def _damaged() -> Iterator[tuple[bytes, str]]:
     yield book(without="OPS/book.opf"), "it lacks 'OPS/book.opf'"
     yield book(more={"META-INF/container.xml": "<container/>"}), "it lacks ''"
     yield book(more={"OPS/book.opf": "<package>"}), "no well-formed XML"
-    yield book(more={name: PAGE.format("") for name in PAGES}), "holds no text"
+    yield book(more={name: PAGE.format("") for name in PAGES}), "contains no text"
 
 
 @pytest.mark.parametrize(("data", "why"), [*_damaged()])

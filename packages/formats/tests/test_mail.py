@@ -241,7 +241,7 @@ def test_messages_are_read_to_a_depth_and_attachments_to_a_number() -> None:
         made = outer
     texts, told = found(made.as_bytes())
     assert [name.count("/") for name in texts] == [0, 1, 2, 3]
-    assert told == {"a.eml/6.eml/5.eml/4.eml/3.eml": "It lies 4 files deep."}
+    assert told == {"a.eml/6.eml/5.eml/4.eml/3.eml": "It is nested 4 files deep."}
     for _ in range(103):
         made.add_attachment("Text.", filename="a.txt")
     texts, told = found(made.as_bytes())

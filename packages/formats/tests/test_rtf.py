@@ -111,7 +111,7 @@ def test_notes_are_numbered_and_what_is_hidden_deleted_or_an_instruction_is_left
         (rtf(b"The law.")[:-1], "cut off"),
         (rtf(rb"x{\*\unknown {"), "cut off"),
         (rtf(b"x\\") + b"", "cut off"),
-        (rtf(rb"{\pict 00ff}"), "holds no text"),
+        (rtf(rb"{\pict 00ff}"), "contains no text"),
         (rtf(b"{" * 1001 + b"x" + b"}" * 1001), "more than 1000 deep"),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_scan_of_many_pages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     assert skipped == ["It has 31 pages, of which the first 2 were read."]
     (document,), skipped = read(in_pdf(page, page, page, page), "fax.pdf")
     assert document.text == "Birds are free.\n" * 2
-    assert skipped == ["Pages 3-4 of fax.pdf hold no text (images?). Only 2 are recognised."]
+    assert skipped == ["Pages 3-4 of fax.pdf contain no text (images?). Only 2 are recognised."]
 
 
 def test_a_scan_without_text_is_given_up_and_one_with_some_is_not(
@@ -146,7 +146,7 @@ def test_a_scan_without_text_is_given_up_and_one_with_some_is_not(
     text.save(made, "TIFF", save_all=True, append_images=[blank, text, blank, blank, text, text])
     (document,), skipped = read(made.getvalue(), "a.tif")
     assert document.text.split() == (SAID * 2).split()
-    assert skipped == ["2 pages of a.tif were not tried: the 2 before them hold no text."]
+    assert skipped == ["2 pages of a.tif were not tried: the 2 before them contain no text."]
     made = io.BytesIO()
     blank.save(made, "TIFF", save_all=True, append_images=[blank])
     with pytest.raises(CorpusError, match="None of its 2 pages holds text"):
@@ -178,7 +178,7 @@ def test_without_an_engine_it_is_said_what_would_read_a_page(
     ):
         read(in_pdf(drawn()), "law.pdf")
     _, (skipped,) = read(in_pdf("Cats.", drawn()), "law.pdf")
-    assert skipped.startswith("Page 2 of law.pdf holds no text (an image?). Reading pictures")
+    assert skipped.startswith("Page 2 of law.pdf contains no text (an image?). Reading pictures")
 
 
 def bomb(width: int, height: int) -> bytes:

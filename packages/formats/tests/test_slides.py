@@ -148,7 +148,7 @@ def test_entities_are_not_expanded(show: Any) -> None:
         (lambda data: data[:9000], "damaged presentation"),
         (lambda data: changed(data, lambda _: b"<a/>"), "damaged presentation"),
         (lambda data: changed(data, lambda xml: xml + b" " * (40 << 20)), "as a bomb does"),
-        (lambda data: saved(Presentation()), "It holds no text"),
+        (lambda data: saved(Presentation()), "It contains no text"),
     ],
 )
 def test_what_is_no_sound_presentation_is_refused(show: Any, harm: Any, reason: str) -> None:

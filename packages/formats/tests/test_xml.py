@@ -273,7 +273,7 @@ def test_a_note_that_refers_to_itself_is_read_once() -> None:
     ("xml", "why"),
     [
         ("<ACT><P>cut", "no well-formed XML"),
-        ("<ACT/>", "holds no text"),
+        ("<ACT/>", "contains no text"),
         ("<ACT><P>&nbsp;</P></ACT>", "no well-formed XML"),
         (b"<ACT><P>\xff\xfe</P></ACT>", "no well-formed XML"),
     ],

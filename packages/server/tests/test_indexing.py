@@ -111,7 +111,7 @@ def test_an_upload_is_indexed_and_what_cannot_be_read_of_it_is_told(
     assert wait(client)[-1] == events[-1]  # who asks later is told how it ended
     skipped = {one["name"]: one for one in documents(client)["skipped"]}
     assert [skipped[name]["in_part"] for name in ("boats.pdf", "broken.pdf")] == [True, False]
-    assert skipped["boats.pdf"]["reason"] == "Page 2 of boats.pdf holds no text (an image?)."
+    assert skipped["boats.pdf"]["reason"] == "Page 2 of boats.pdf contains no text (an image?)."
     assert "cut short" in skipped["broken.pdf"]["reason"]
     asked = {"question": "What must the keeper keep?", "collections": ["Mine"]}
     answer = client.post("/api/ask", json=asked, headers=as_("ann")).json()

@@ -61,7 +61,7 @@ def test_members_that_cannot_be_trusted_are_refused_and_the_rest_is_read() -> No
         "nested.zip": "It is an archive within an archive.",
         "empty.txt": "It is empty.",
         "scan.txt": "By its content it is a PDF, though its name ends in .txt.",
-        "good.txt": "The archive holds it twice.",
+        "good.txt": "The archive contains it twice.",
     }
 
 

@@ -64,7 +64,7 @@ def test_a_page_that_is_a_picture_says_what_to_install(bring: Callable[..., None
     bring()
     found = read(in_pdf("Cats are free.", drawn()), "law.pdf")
     (skipped,) = (one for one in found if isinstance(one, SkippedSource))
-    assert skipped.reason.startswith("Page 2 of law.pdf holds no text")
+    assert skipped.reason.startswith("Page 2 of law.pdf contains no text")
     assert all(way in skipped.reason for way in BOTH_WAYS)
 
 

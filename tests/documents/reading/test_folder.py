@@ -50,7 +50,7 @@ def test_each_bad_file_is_skipped_with_its_reason_and_the_rest_is_read(tmp_path:
     ("name", "reason"),
     [
         ("missing", "does not exist"),
-        ("empty", r"holds no file that can be read \(\.txt, \.md, \.html"),
+        ("empty", r"contains no file that can be read \(\.txt, \.md, \.html"),
         ("n" * 300, "cannot be listed: .*too long"),
     ],
 )

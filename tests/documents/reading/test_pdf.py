@@ -42,10 +42,10 @@ def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
     document, skipped = parts(make_pdf([["Text."], [], ["More."], [], []]))
     assert document.pages == (0, 6, 6, 12, 12)
     assert skipped == [
-        SkippedSource("law.pdf", f"Pages 2, 4-5 of law.pdf hold no text (images?). {MISSING}")
+        SkippedSource("law.pdf", f"Pages 2, 4-5 of law.pdf contain no text (images?). {MISSING}")
     ]
     _, skipped = parts(make_pdf([["Text."], []]))
-    reason = f"Page 2 of law.pdf holds no text (an image?). {MISSING}"
+    reason = f"Page 2 of law.pdf contains no text (an image?). {MISSING}"
     assert skipped == [SkippedSource("law.pdf", reason)]
 
 

@@ -82,7 +82,7 @@ def test_text_on_its_side_is_left_out_and_told() -> None:
         pdf.text(300, 500, "DRAFT")
     document, reasons = _parts(pdf)
     assert document.text == "The fee for a berth is due within thirty days.\n"
-    assert reasons == ["Text that stands sideways or askew was left out on page 1."]
+    assert reasons == ["Text that is sideways or askew was left out on page 1."]
 
 
 @pytest.mark.parametrize("angle", [90, 180, 270])

@@ -101,7 +101,7 @@ def test_damaged_and_empty_documents_are_told(law: Any) -> None:
             read(damaged)
     with pytest.raises(CorpusError, match="damaged Word document"):
         read(replaced(data, "word/document.xml", lambda xml: xml[:200]))
-    with pytest.raises(CorpusError, match="holds no text"):
+    with pytest.raises(CorpusError, match="contains no text"):
         read(saved(docx.Document()))
 
 

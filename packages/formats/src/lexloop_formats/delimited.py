@@ -38,11 +38,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
             if cells:
                 rows.append(Row(number, cells))
     except csv.Error as error:
-        raise CorpusError(f"It is no CSV ({error}).", "Save it anew as CSV.") from error
+        raise CorpusError(f"It is not CSV ({error}).", "Save it again as CSV.") from error
     if not rows:
         much = f"Its first row has more than {MOST_CELLS} filled cells."
         what = much if cut else "It holds no filled cells."
-        raise CorpusError(what, "Save it anew as a table.")
+        raise CorpusError(what, "Save it again as a table.")
     lines, stem = LineWriter(), PurePosixPath(name).stem
     write_sheet(lines, stem, rows)
     written, headings = lines.finished()

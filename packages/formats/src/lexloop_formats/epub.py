@@ -23,7 +23,7 @@ _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource]:
-    """Read the one document of a book; its navigation is left out, and what holds no text.
+    """Read the one document of a book; its navigation is left out, and what contains no text.
 
     Raises:
         CorpusError: It is damaged or encrypted, unpacks to too much, declares entities, or holds
@@ -40,7 +40,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     yield from (SkippedSource(name, why, indexed=True) for why in book.troubles)
     text = "".join(texts)
     if not text.strip():
-        raise CorpusError("It holds no text (images?).", "Give a book with text.")
+        raise CorpusError("It contains no text (images?).", "Give a book with text.")
     # whoever publishes a book names it, and its text may begin behind a cover that is a picture
     said = "" if is_file_name(book.said("title")) else book.said("title")
     title = said or chosen_title("", own_title(text, headings), text, PurePosixPath(name).stem)
@@ -128,5 +128,5 @@ class _Book:
 
     def _named(self, path: str) -> bytes:
         if path not in self._numbers:
-            raise CorpusError(f"It is a damaged EPUB book: it lacks {path!r}.", "Save it anew.")
+            raise CorpusError(f"It is a damaged EPUB book: it lacks {path!r}.", "Save it again.")
         return self.part(self._numbers[path])

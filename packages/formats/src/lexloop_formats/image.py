@@ -46,7 +46,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         what = f"It has {count} pages, of which the first {MOST_SCANS} were read."
         troubles.append(SkippedSource(name, what))
     if not sheets:
-        raise CorpusError(troubles[0].reason, "Scan it anew.")
+        raise CorpusError(troubles[0].reason, "Scan it again.")
     yield from troubles
     blank = Sheet(_LONGER_EDGE, [], [], True)
     pages = [sheets.get(n, blank) for n in range(max(sheets) + 1)]
@@ -109,8 +109,8 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except PIL.Image.DecompressionBombError as error:
-        raise CorpusError(f"It has too many pixels ({error}).", "Scan it anew.") from error
+        raise CorpusError(f"It has too many pixels ({error}).", "Scan it again.") from error
     except PIL.UnidentifiedImageError as error:  # its words name the buffer
-        raise CorpusError("It is a damaged image.", "Scan it anew.") from error
+        raise CorpusError("It is a damaged image.", "Scan it again.") from error
     except (OSError, ValueError, TypeError, SyntaxError, EOFError, struct.error) as error:
-        raise CorpusError(f"It is a damaged image ({error}).", "Scan it anew.") from error
+        raise CorpusError(f"It is a damaged image ({error}).", "Scan it again.") from error

@@ -52,8 +52,8 @@ def opened(data: bytes, limits: Limits) -> "Message":
             flaws = [flaw for part in message.walk() for flaw in part.defects]
             return Message(message, _CUT if any(isinstance(f, _CUTS) for f in flaws) else "")
     except _FAULTS as error:
-        raise CorpusError(f"It is a malformed message ({error}).", "Save it anew.") from error
-    hint = "Save the message anew, or give the file the suffix of what it is."
+        raise CorpusError(f"It is a malformed message ({error}).", "Save it again.") from error
+    hint = "Save the message again, or give the file the suffix of what it is."
     raise CorpusError("It begins with no From, Date or Subject, as a message does.", hint)
 
 
@@ -86,7 +86,7 @@ class Message:
                 return _inner(part)[0].as_bytes()
             return cast(bytes, part.get_payload(decode=True) or b"")
         except _FAULTS as error:
-            raise CorpusError(f"It cannot be decoded ({error}).", "Save it anew.") from error
+            raise CorpusError(f"It cannot be decoded ({error}).", "Save it again.") from error
 
     def own(self, name: str) -> Iterator[Document | SkippedSource]:
         """Yield the document of the message: its headers and its text, the quoted chain included.
@@ -106,7 +106,7 @@ class Message:
                 headings += [(begun + offset, level + 1) for offset, level in marked]
                 text += f"\n{words}" if words.strip() else ""
         except _FAULTS as error:
-            raise CorpusError(f"It is a malformed message ({error}).", "Save it anew.") from error
+            raise CorpusError(f"It is a malformed message ({error}).", "Save it again.") from error
         title = said["Subject"] or place or PurePosixPath(name).stem
         yield Document(name, title, text, headings=tuple(headings))
         if self._lost:

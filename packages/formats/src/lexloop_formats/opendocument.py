@@ -62,10 +62,10 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise
     except (XMLSyntaxError, KeyError, TypeError, RuntimeError, *DAMAGED) as error:
         what = f"It is a damaged OpenDocument text ({error})."
-        raise CorpusError(what, "Save it anew.") from error
+        raise CorpusError(what, "Save it again.") from error
     text, headings = lines.finished()
     if not text.strip():
-        raise CorpusError("It holds no text (images?).", "Give a document with text.")
+        raise CorpusError("It contains no text (images?).", "Give a document with text.")
     title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
     yield Document(name, title, text, headings=headings, notes=lines.notes)
 

@@ -45,7 +45,7 @@ def opened(data: bytes, limits: Limits) -> Message:
             message = OutlookMessage(Storage.from_ole(file))
         return Message(_as_sent(message, 0), _lost(message))
     except (*faults, *coding, RecursionError) as error:
-        raise CorpusError(f"It is a damaged message ({error}).", "Save it anew.") from error
+        raise CorpusError(f"It is a damaged message ({error}).", "Save it again.") from error
 
 
 def _lost(message: "OutlookMessage") -> str:

@@ -58,13 +58,13 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     """Read the one document of a Rich Text file; deleted and hidden text is left out.
 
     Raises:
-        CorpusError: It is cut off, nests too deep, or holds no text.
+        CorpusError: It is cut off, nests too deep, or contains no text.
     """
     reader = _Reader(data)
     reader.run()
     text, headings = reader.lines.finished()
     if not text.strip():
-        raise CorpusError("It holds no text (images?).", "Give a document with text.")
+        raise CorpusError("It contains no text (images?).", "Give a document with text.")
     title = " ".join(printable("".join(reader.title)).split())
     title = chosen_title(title, own_title(text, headings), text, PurePosixPath(name).stem)
     yield Document(name, title, text, headings=headings, notes=reader.lines.notes)
@@ -198,7 +198,7 @@ class _Reader:
             elif kind != "end":
                 self._word(token["word"].decode(), token["number"])
         if self._around:
-            raise CorpusError("It ends within a group: it was cut off.", "Save it anew.")
+            raise CorpusError("It ends within a group: it was cut off.", "Save it again.")
         self._flush()
         self._table.end()
 
@@ -208,8 +208,8 @@ class _Reader:
         self._flush()
         self._fallback, self._starred = 0, False
         if len(self._around) >= _DEEPEST:
-            what = f"Its groups lie in each other more than {_DEEPEST} deep."
-            raise CorpusError(what, "Save it anew.")
+            what = f"Its groups are nested more than {_DEEPEST} deep."
+            raise CorpusError(what, "Save it again.")
         self._around.append(self._group)
         self._group = copy(self._group)
         self._group.begins = False

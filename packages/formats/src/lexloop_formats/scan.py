@@ -60,7 +60,7 @@ def read_scans(
         yield PageRead(done, len(numbers))
         if vain == _MOST_VAIN and done < len(numbers):
             left = len(numbers) - done
-            why = f"the {vain} before them hold no text"
+            why = f"the {vain} before them contain no text"
             yield SkippedSource(name, f"{left} pages of {name} were not tried: {why}.")
             return
 

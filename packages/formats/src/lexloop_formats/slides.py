@@ -27,7 +27,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     """Read the one document of a presentation; hidden slides, diagrams and charts are left out.
 
     Raises:
-        CorpusError: It is damaged, unpacks to too much, or holds no text.
+        CorpusError: It is damaged, unpacks to too much, or contains no text.
     """
     from lxml.etree import LxmlError
     from pptx import Presentation
@@ -48,10 +48,10 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         own = " ".join(first)
         title = printable(show.core_properties.title or "")
     except (PythonPptxError, LxmlError, AttributeError, LookupError, TypeError, *DAMAGED) as error:
-        raise CorpusError(f"It is a damaged presentation ({error}).", "Save it anew.") from error
+        raise CorpusError(f"It is a damaged presentation ({error}).", "Save it again.") from error
     text, headings = lines.finished()
     if text.count("\n") == len(headings):
-        raise CorpusError("It holds no text (images?).", "Give a presentation with text.")
+        raise CorpusError("It contains no text (images?).", "Give a presentation with text.")
     title = own or chosen_title(title, "", text, PurePosixPath(name).stem)
     yield Document(name, title, text, headings=headings)
     for number in hidden:

@@ -55,7 +55,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
 
     Raises:
         CorpusError: There is no LibreOffice; or the file is encrypted or damaged, takes too long,
-            or holds no text.
+            or contains no text.
     """
     if _is_encrypted(data):
         raise CorpusError("It is encrypted.", "Save it without a password.")
@@ -105,7 +105,7 @@ def _converted(data: bytes, found: str, folder: Path, limits: Limits) -> bytes:
         ) from error
     except FileNotFoundError as error:
         what = "LibreOffice cannot read it: it is damaged, or takes too much memory."
-        raise CorpusError(what, "Save it anew, best as .docx.") from error
+        raise CorpusError(what, "Save it again, best as .docx.") from error
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> int:

@@ -65,11 +65,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     except PasswordError as error:
         raise CorpusError("It is encrypted.", "Save it without a password.") from error
     except (CalamineError, XMLSyntaxError, KeyError, *DAMAGED) as error:
-        raise CorpusError(f"It is a damaged workbook ({error}).", "Save it anew.") from error
+        raise CorpusError(f"It is a damaged workbook ({error}).", "Save it again.") from error
     except BaseException as error:
         if type(error).__name__ != _PANIC:
             raise
-        raise CorpusError(f"It is a damaged workbook ({error}).", "Save it anew.") from error
+        raise CorpusError(f"It is a damaged workbook ({error}).", "Save it again.") from error
     text, headings = lines.finished()
     if not headings:
         raise CorpusError(" ".join(["It holds no filled cell.", *told]), "Remove it or fill it.")

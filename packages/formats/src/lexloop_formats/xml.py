@@ -35,7 +35,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     """Read the one document of an XML file; metadata and what was taken out are left out.
 
     Raises:
-        CorpusError: It is no well-formed XML, declares entities, or holds no text.
+        CorpusError: It is not well-formed XML, declares entities, or contains no text.
     """
     root = parsed(data, "It")
     if local(root) == "html":
@@ -46,7 +46,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     vocabulary = vocabulary_of(root.tag, root.get(_SCHEMA, ""))
     text, headings = _Reader(root, vocabulary or UNKNOWN).document()
     if not text.strip():
-        raise CorpusError("It holds no text.", "Remove it or fill it.")
+        raise CorpusError("It contains no text.", "Remove it or fill it.")
     if vocabulary is None:
         what = f"Its vocabulary ({local(root)}) is not known: its text is read, not its structure."
         yield SkippedSource(name, what, indexed=True)
@@ -65,7 +65,7 @@ def parsed(data: bytes, what: str) -> Any:
         what: How a message calls it.
 
     Raises:
-        CorpusError: It is no well-formed XML, declares entities, or nests too deep.
+        CorpusError: It is not well-formed XML, declares entities, or nests too deep.
     """
     from lxml import etree
 
@@ -83,7 +83,7 @@ def parsed(data: bytes, what: str) -> Any:
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise CorpusError(f"{what} is no well-formed XML ({error}).", "Correct it.") from error
+        raise CorpusError(f"{what} is not well-formed XML ({error}).", "Correct it.") from error
     declared = root.getroottree().docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
         raise CorpusError(f"{what} declares XML entities.", hint)

@@ -122,7 +122,7 @@ class Version(NamedTuple):
                 documents += loaded.documents
                 reasons += [skipped.reason for skipped in loaded.skipped]
         if not documents:
-            reason = " ".join(reasons) or "It holds no text."
+            reason = " ".join(reasons) or "It contains no text."
             raise CorpusError(f"{file} cannot be read: {reason}", "Give another file.")
         if len(documents) > 1:
             problem = f"{file} holds {len(documents)} documents."

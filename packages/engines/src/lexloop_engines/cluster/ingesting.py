@@ -268,8 +268,9 @@ class _Ingestion(NamedTuple):
             told = [one for _, one in rows]
             if not tally.documents:
                 raise nothing_read(told)
-            skips = [(file, one.name, one.reason, one.package) for file, one in rows]
-            self._finish(generation, tally, skips)
+            self._finish(
+                generation, tally, [(file, one.name, one.reason, one.package) for file, one in rows]
+            )
             generation.publish()
             hold.release()
         self._staging("").clear()
