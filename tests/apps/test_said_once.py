@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sets import rows
 
 from lexloop.apps.shapes.record import lost_in_words
 from lexloop.apps.shapes.text import as_text, is_said
@@ -104,28 +105,7 @@ def test_a_model_s_answer_has_its_quotes_below_it() -> None:
     assert as_text(near).endswith(f"- yard.txt, line 3: “{QUOTE}”")
 
 
-@pytest.mark.parametrize(
-    ("node", "wanted", "used", "collection", "said"),
-    [
-        ("index", "bad.docx", "nothing of it", "", "Skipped bad.docx: Why."),
-        ("index", "a.pdf", "the rest of it", "laws", "Read a.pdf in laws only in part: Why."),
-        ("index", "laws", "nothing of it", "laws", "Skipped laws: Why."),
-        ("thread", "the answer kept", "nothing", "", "Did without the answer kept: Why."),
-        (
-            "index", "an index kept for next time", "memory only", "",
-            "Used memory only in place of an index kept for next time: Why.",
-        ),
-        (
-            "rewrite", "openai:x", "embedded", "",
-            "Used Lexloop's own rules in place of openai:x to word the searches: Why.",
-        ),
-        (
-            "evaluate", "a verdict", "the best attempt so far", "",
-            "Used the best attempt so far in place of a verdict to judge the answer: Why.",
-        ),
-        ("own_node", "a", "b", "", "Used b in place of a: Why."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("node", "wanted", "used", "collection", "said"), rows("lost"))
 def test_what_was_lost_is_a_sentence(
     node: str, wanted: str, used: str, collection: str, said: str
 ) -> None:

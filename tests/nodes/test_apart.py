@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from sets import rows
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
@@ -68,20 +69,7 @@ def leases() -> View:
     return _view(_LEASES)
 
 
-@pytest.mark.parametrize(
-    ("question", "numbers", "asked"),
-    [
-        ("When is invoice 3311 due?", [3311], "When is the invoice due?"),
-        ("when is the INVOICE no. 3310 due?", [3310], "when is the INVOICE due?"),
-        ("What is the sum of invoice number 3312?", [3312], "What is the sum of the invoice?"),
-        ("In 3310.txt, what is due?", [3310], "what is due?"),
-        ("What is due in bills/3310.TXT?", [3310], "What is due?"),
-        ("Compare invoices 3310 and 3312.", [3310, 3312], None),
-        ("Is 300 euros due within 30 days?", [], None),
-        ("Must I pay 3310 euros?", [], None),
-        ("What does section 3311 say?", [], None),
-    ],
-)
+@pytest.mark.parametrize(("question", "numbers", "asked"), rows("apart_numbers"))
 def test_a_number_or_a_file_names_its_document(
     invoices: View, question: str, numbers: list[int], asked: str | None
 ) -> None:
@@ -90,20 +78,7 @@ def test_a_number_or_a_file_names_its_document(
     assert inside(question, found.outside) == (asked or question)
 
 
-@pytest.mark.parametrize(
-    ("question", "absent"),
-    [
-        ("When is invoice 3399 due?", ["3399"]),
-        ("When is bill No. 7/2031 due?", ["7/2031"]),
-        ("Who placed order 90126?", ["90126"]),
-        ("Who placed order 90125?", []),
-        ("In 3399.txt, what is due?", ["3399.txt"]),
-        ("Is a fee of 4000 due?", []),
-        ("What is due in 2031?", []),
-        ("What happens after 24 hours?", []),
-        ("Is it due at 10.30 on 5 May 2031?", []),
-    ],
-)
+@pytest.mark.parametrize(("question", "absent"), rows("apart_absent"))
 def test_a_number_of_no_document_is_absent_where_it_is_a_name(
     invoices: View, question: str, absent: list[str]
 ) -> None:
@@ -118,23 +93,7 @@ def test_a_number_is_absent_from_a_single_document_too() -> None:
         assert told_apart(question, permits).absent == []
 
 
-@pytest.mark.parametrize(
-    ("question", "document", "asked"),
-    [
-        # the other lease speaks of the kiln as well, and is of the same form
-        ("What is the rent of the kiln?", "a.txt", "What is the rent?"),
-        ("What is the meadow's rent?", "b.txt", "What is the rent?"),
-        ("What is the rent under the Meadow lease?", "b.txt", "What is the rent?"),
-        (
-            "What is the rent in the lease of 9 June 2022?",
-            "b.txt",
-            "What is the rent in the lease?",
-        ),
-        ("what does ute voss pay?", "b.txt", "what does ute voss pay?"),
-        ("What does Ada Alder get?", None, "What does Ada Alder get?"),
-        ("What is the rent?", None, "What is the rent?"),
-    ],
-)
+@pytest.mark.parametrize(("question", "document", "asked"), rows("apart_titles"))
 def test_words_of_titles_days_and_parties_name_their_document(
     leases: View, question: str, document: str | None, asked: str
 ) -> None:

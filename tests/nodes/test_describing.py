@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
+from sets import rows
 
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
@@ -46,24 +47,7 @@ def leases() -> View:
     return _leases(3)
 
 
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", [2]),
-        ('In the lease of "clara falk": how much notice must be given?', [3]),
-        ("Consider the leases of Amsel Quays Ltd; what is the rent?", [1, 2]),
-        ("Under the lease between Amsel Quays Ltd and Ruth Voss, who pays the rent?", [1]),
-        # nobody is named
-        ("Consider this lease; what is the rent?", []),
-        ("What is the rent?", []),
-        # what is told of oneself describes no document
-        ("We are Amsel Quays Ltd and let a berth to Otto Lind. What is the rent?", []),
-        # none has that party
-        ("Consider the charter between Nordmole GmbH and Pavel Dorn; what is the rent?", []),
-        # all in capitals, no word is a name
-        ("CONSIDER THE LEASE OF OTTO LIND; WHAT IS THE RENT?", []),
-    ],
-)
+@pytest.mark.parametrize(("question", "found"), rows("described"))
 def test_a_description_before_the_question_finds_its_documents(
     leases: View, question: str, found: list[int]
 ) -> None:
@@ -164,27 +148,7 @@ _ACT = {"harbour.txt": "Public Harbour Berths Act of 2019"}
 _ACTS = {**_ACT, "FQC-2.txt": "Ferry Quays Code", "lease.txt": "Lease of a berth"}
 
 
-@pytest.mark.parametrize(
-    ("asked", "inside"),
-    [
-        ("Under the Public Harbour Berths Act, who pays?", "who pays?"),
-        ("Who pays under the PHBA?", "Who pays?"),
-        ("who pays under phba?", "who pays?"),
-        ("Does the PHB Act apply to rafts?", "Does this act apply to rafts?"),
-        ("What is the purpose of the Harbour Berths Act?", "What is the purpose of this act?"),
-        ("Does the Public Harbour Berths Act 2019 name rafts?", "Does this act name rafts?"),
-        ("What are PHBA fines for rafts?", "What are fines for rafts?"),
-        # the number is another act's
-        ("Does the Public Harbour Berths Act 2004 apply to rafts?", None),
-        # the name is longer, or other words of the title
-        ("Does the Inner Public Harbour Berths Act apply to rafts?", None),
-        ("Does the Public Berths Act apply to rafts?", None),
-        ("Does the Act apply to rafts?", None),
-        # it is what is asked about
-        ("What is the PHBA?", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("asked", "inside"), rows("unnamed"))
 def test_a_question_leaves_the_name_of_its_document_outside(asked: str, inside: str | None) -> None:
     assert unnamed(asked, _ACT, _no_term) == (asked if inside is None else inside)
 
@@ -257,18 +221,7 @@ def test_the_preamble_that_has_the_name_is_not_quoted(
     assert done["answer"] == f"The owner of a raft pays {fees[name]} a day. [1]"
 
 
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ("What does Dairy Fair do with my address?", ["dairyfair.example.txt"]),
-        ("Is my address kept according to Dairy Fair?", ["dairyfair.example.txt"]),
-        ("I use Dairy Fair. Who gets my address?", ["dairyfair.example.txt"]),
-        ("Who gets my address on dairyfair.example?", ["dairyfair.example.txt"]),
-        ("Who gets my address at Moor-Gazette?", ["moor-gazette.txt"]),
-        ("Who pays for the dairy at the fair?", []),
-        ("Who gets my address on lamp.example?", []),
-    ],
-)
+@pytest.mark.parametrize(("asked", "found"), rows("called"))
 def test_a_name_may_be_spelled_in_one_word_by_the_question_or_the_file(
     asked: str, found: list[str]
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.documents.chunks.statements import statements, statements_in_text
 from lexloop.documents.document import Document
@@ -102,25 +103,7 @@ def test_a_reference_is_whole_on_however_many_lines(
     assert [piece for piece in quoted if HANGING.search(piece)] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        # what heads a provision, whatever it asks or names
-        ("1. What is not a boat. A raft is not a boat.", ["A raft is not a boat."]),
-        ("1. Who may apply. Anybody may apply by letter.", ["Anybody may apply by letter."]),
-        ("1. Fees. Each boat pays two crowns a day.", ["Each boat pays two crowns a day."]),
-        ("1. General requirements. A boat has a lamp.", ["A boat has a lamp."]),
-        ("1. The duties of the keeper. He keeps the keys.", ["He keeps the keys."]),
-        ("1. Vacating the Stores. Both stores are left.", ["Both stores are left."]),
-        ("What is a drone.\nA drone is an aircraft.", ["A drone is an aircraft."]),
-        # a short sentence
-        ("1. Smoking is prohibited. Who smokes leaves.", ["Smoking is prohibited."]),
-        ("1. The master keeps the keys. They are in the lodge.", ["The master keeps the keys."]),
-        ("1. It meets twice a year. Guests may speak.", ["It meets twice a year."]),
-        ("1. The Board pays for broken oars. They are red.", ["The Board pays for broken oars."]),
-        ("1. No dogs. No bikes.", ["No dogs.", "No bikes."]),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), rows("headings_run_in"))
 def test_a_heading_that_runs_into_a_provision_is_no_statement(text: str, said: list[str]) -> None:
     text = f"{text}\n2. The gate is closed at ten.\n3. The lamp is lit at six.\n"
     found = [one.own for one in statements_in_text(text)]

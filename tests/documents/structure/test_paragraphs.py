@@ -1,6 +1,7 @@
 """Paragraphs that only numbers name, in documents without a heading."""
 
 import pytest
+from sets import rows
 
 from lexloop.documents.chunks.statements import statements
 from lexloop.documents.structure.parse import parse
@@ -16,24 +17,7 @@ def provisions(text: str) -> list[str]:
     return [f"{label}: {words}" for label, words in said if label in numbered]
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        (f"LEASE\n\n1. {RENT}\n\n2. {OVEN}\n\n3. {ROOF}\n", "123"),
-        (f"1) {RENT}\n2) {OVEN}\n3) {ROOF}", "123"),
-        (f"(1) {RENT}\n(2) {OVEN}\n(3) {ROOF}", "123"),
-        (f"1 {RENT}\n2 {OVEN}\n3 {ROOF}", "123"),
-        (f"# Lease\n\n1. {RENT}\n2. {OVEN}\n3. {ROOF}\n", "123"),
-        (f"## House\n\n1. {RENT}\n2. {OVEN}\n\n## Roof\n\n3. {ROOF}\n", "123"),
-        # an extract, and one that leaves some out
-        (f"Extract from the lease\n\n7. {RENT}\n8. {OVEN}\n9. {ROOF}", "789"),
-        (f"1. {RENT}\n2. {OVEN}\n5. {ROOF}", "125"),
-        # what announces them is no lead-in of theirs
-        (f"Ann and Tom agree as follows:\n\n1. {RENT}\n2. {OVEN}\n3. {ROOF}", "123"),
-        # wrapped by hand
-        (f"1. The rent is\n   700 crowns.\n2. {OVEN}\n3. The landlord mends\nthe roof.", "123"),
-    ],
-)
+@pytest.mark.parametrize(("text", "numbers"), rows("numbered_paragraphs"))
 def test_each_numbered_paragraph_is_a_provision(text: str, numbers: str) -> None:
     said = (RENT, OVEN, ROOF)
     assert provisions(text) == [
@@ -55,19 +39,7 @@ def test_paragraphs_without_a_stop_are_no_headings() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The board has decided\n\n1. to close the pool,\n2. to open the sauna.\n",
-        "The garden must not be used for:\n1. Fires.\n2. Ball games.\n",
-        # a list is the least part of its document
-        f"Go to the desk:\n\n1. {OVEN}\n2. {RENT}\n\n" + f"{ROOF} " * 9,
-        # two lists
-        f"## House\n\n1. {RENT}\n2. {OVEN}\n\n## Roof\n\n1. {ROOF}\n2. {RENT}\n",
-        # the numbers between stand within a line
-        f"1. {RENT} 2. {OVEN} 3. {OVEN}\n4. {ROOF} 5. {RENT}\n",
-    ],
-)
+@pytest.mark.parametrize("text", rows("lists"))
 def test_a_list_is_none(text: str) -> None:
     assert not [unit for unit in parse(text).units if unit.kind == "provision" and unit.number]
 
@@ -108,12 +80,4 @@ def test_a_figure_that_goes_on_counting_opens_one() -> None:
     assert provisions(text) == [
         "Section 1: This is the Lamps Act.",
         "Section 2: Lamps are of brass.",
-    ]
-
-
-def test_numbers_that_follow_each_other_stand_apart_whatever_words_they_have() -> None:
-    text = "9 Fees of section\n10 Application of Part\n11 Age of rowers\n12 Lamps\n"
-    units = parse(text).units
-    assert [unit.heading for unit in units if unit.kind == "provision"] == [
-        *("Fees of section", "Application of Part", "Age of rowers", "Lamps")
     ]
