@@ -1,14 +1,11 @@
 """What one document is called and others are not narrows a question to it, by rule and asked."""
 
-from pathlib import Path
-
 import pytest
 from sets import rows
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
-from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.apart import inside, told_apart
 from lexloop.store.opening import tools_for
@@ -119,31 +116,3 @@ def test_a_file_name_may_have_blanks_and_a_number_of_the_text_stays_in_the_quest
     )
     found = told_apart("What is permit K-52 for?", view)
     assert (found.documents, found.outside) == (["Kiln Lease.txt"], {})
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("invoices")
-    for name, (_, text) in _INVOICES.items():
-        (made / Path(name).name).write_text(text, encoding="utf-8")
-    return made
-
-
-def test_a_question_by_number_is_answered_from_its_document_alone(folder: Path) -> None:
-    done = graph.invoke(
-        {"question": "When is the sum of invoice 3312 due?"}, context={"corpus": str(folder)}
-    )
-    assert done["answer"] == "The sum of 700 euros is due within 60 days. [1]"
-    assert {citation["document"] for citation in done["citations"]} == {"3312.txt"}
-
-
-def test_what_no_document_names_is_told_and_not_answered(folder: Path) -> None:
-    done = graph.invoke({"question": "When is invoice 3399 due?"}, context={"corpus": str(folder)})
-    assert done["abstained"]
-    assert done["evaluation"]["reasons"] == ["No document names 3399."]
-    both = graph.invoke(
-        {"question": "When are invoices 3312 and 3399 due?"}, context={"corpus": str(folder)}
-    )
-    assert {citation["document"] for citation in both["citations"]} <= {"3312.txt"}
-    assert not both["evaluation"]["passed"]
-    assert "No document names 3399." in both["evaluation"]["reasons"]

@@ -1,18 +1,13 @@
 """The document first: a question that describes one is asked inside it, by rule and end to end."""
 
-from pathlib import Path
-
 import pytest
-from langchain_core.messages import AnyMessage, HumanMessage
 from sets import rows
 
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
-from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.describing import documents_called, documents_described, unnamed
-from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import parse
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
@@ -76,70 +71,6 @@ def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
     assert len(leases.titles) == 3
 
 
-def _written(folder: Path) -> str:
-    """Write the leases as files, and return the folder as a corpus."""
-    for n, (a, b, c, d) in enumerate(_PARTIES, 1):
-        text = _LEASE.format(owner=a, tenant=b, rent=c, notice=d)
-        (folder / f"lease-{n}.txt").write_text(text, encoding="utf-8")
-    return str(folder)
-
-
-def test_the_answer_and_what_follows_are_of_the_document_described(tmp_path: Path) -> None:
-    corpus = _written(tmp_path)
-    messages: list[AnyMessage] = []
-    for question, answer, document in (
-        ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", "$500", 2),
-        ("And how much notice must be given?", "two months", 2),
-        ("In the lease of Clara Falk, how much notice must be given?", "six months", 3),
-        ("And the rent?", "$700", 3),
-    ):
-        messages.append(HumanMessage(question))
-        done = graph.invoke({"messages": messages}, context={"corpus": corpus})
-        messages = done["messages"]
-        assert answer in messages[-1].text, question
-        cited = {citation["document"] for citation in done["citations"]}
-        assert cited == {f"lease-{document}.txt"}, question
-
-
-def test_the_heading_of_a_document_described_is_not_what_is_asked(tmp_path: Path) -> None:
-    question = "Consider the lease between Amsel Quays Ltd and Otto Lind; has it a pet clause?"
-    text = "LEASE between Amsel Quays Ltd and {}\n\n1. Rent. The Tenant pays $500 a month.\n"
-    for tenant in ("Otto Lind", "Ruth Voss"):
-        (tmp_path / f"{tenant}.txt").write_text(text.format(tenant), encoding="utf-8")
-    done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
-    assert done["abstained"]
-
-
-def test_documents_that_differ_in_a_figure_alone_each_answer_by_name(tmp_path: Path) -> None:
-    done = graph.invoke({"question": "What is the rent?"}, context={"corpus": _written(tmp_path)})
-    pairs = zip(*[iter(done["answer"].split("\n"))] * 2, strict=True)
-    told = {named: said.split(" [")[0] for named, said in pairs}
-    assert told == {
-        f"In lease-{n}.txt:": f"The Tenant shall pay {rent} a month."
-        for n, (*_, rent, _) in enumerate(_PARTIES, 1)
-    }
-
-
-def test_documents_that_answer_in_words_of_their_own_each_answer_by_name(tmp_path: Path) -> None:
-    for name, law in (
-        ("lease", "This lease is governed by the law of Kent, but for its rules on conflicts."),
-        ("licence [7]", "Disputes under this licence are for the courts and the law of Surrey."),
-        ("list", "Boats are washed on Mondays."),
-    ):
-        (tmp_path / f"{name}.txt").write_text(
-            f"{name.split()[0].title()} of a Berth\n\n1. {law}\n", encoding="utf-8"
-        )
-    done = graph.invoke({"question": "Which law governs?"}, context={"corpus": str(tmp_path)})
-    named = [line for line in done["answer"].split("\n") if line.startswith("In ")]
-    assert named == ["In lease.txt:", f"In {unmarked('licence [7]')}.txt:"]
-    assert "[7]" not in done["answer"]  # it would be the marker of a source
-    one = graph.invoke(
-        {"question": "Which law governs under the Licence of a Berth?"},
-        context={"corpus": str(tmp_path)},
-    )
-    assert one["citations"][0]["document"] == "licence [7].txt"
-
-
 def _no_term(_: str) -> bool:
     return False
 
@@ -192,33 +123,6 @@ def test_what_a_law_is_called_in_the_rules_made_for_it_calls_none() -> None:
     ]
     view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
     assert documents_called("How much is paid under the Harbour Act?", view) == []
-
-
-_PREAMBLE = """{name}
-
-Preamble
-
-The {name} protects berths. The {name} is for rafts, boats and all who moor under the {name}.
-
-1. Mooring. A raft may be moored for nine days.
-
-2. Fees. The owner of a raft pays {fee} a day.
-"""
-
-
-@pytest.mark.parametrize(
-    ("count", "name"), [(1, "Harbour Act"), (2, "Harbour Act"), (2, "Quay Act")]
-)
-def test_the_preamble_that_has_the_name_is_not_quoted(
-    tmp_path: Path, count: int, name: str
-) -> None:
-    fees = {"Harbour Act": "$7", "Quay Act": "$9"}
-    for one in [*fees][:count]:
-        text = _PREAMBLE.format(name=one, fee=fees[one])
-        (tmp_path / f"{one}.txt").write_text(text, encoding="utf-8")
-    question = f"How much does a raft cost a day under the {name}?"
-    done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
-    assert done["answer"] == f"The owner of a raft pays {fees[name]} a day. [1]"
 
 
 @pytest.mark.parametrize(("asked", "found"), rows("called"))
