@@ -16,7 +16,6 @@ from lexloop.core.settings import Connection, Settings
 
 Run = Callable[..., Any]
 QUESTION = "What is a bias audit?"
-NONSENSE = "What is the boiling point of molybdenum in Antarctica?"
 
 
 def test_answer_with_markers_sources_and_verdict(run: Run) -> None:

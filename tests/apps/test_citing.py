@@ -18,23 +18,7 @@ STATUTE = source(
     "Dogs Act 2024", "Section 4(1)(b)", 3,
     kind="statute", jurisdiction="NZ", version="in force from 2024-01-01",
 )  # fmt: skip
-CODE = source("Harbour Code", "§ 20-871(b)(1)", kind="statute", jurisdiction="N.Y.C.")
-REGULATION = source("Fees (Boats) Regulations 2020", "Regulation 7(2)", kind="rule")
-UNION = source(
-    "Data Act", "Article 17(1)(b)", kind="statute",
-    version="in force from 2020-02-03 to 2025-12-31",
-)  # fmt: skip
-RECITAL = source("Data Act", "Recital 26", kind="statute")
-ANNEX = source("Data Act", "Annex I, point 2", kind="statute")
-PART = source("Data Act", "Title I, Chapter II, Section 1", kind="statute")
-SCHEDULE = source("Boats Act 1999", "Schedule 2, paragraph 4", kind="statute")
 CONTRACT = source("Lease of 12 Harbour Street", "Clause 2.1(b)", 9)
-AGREEMENT = source("Agency Agreement", "Section 3.4", jurisdiction="Delaware")
-POLICY = source("Travel Policy", "Paragraph 3.1", kind="guidance")
-PAGE = source("Travel Policy", "", 3, kind="guidance", version="in force until 2026-03-31")
-UNTITLED = source("", "Section 2")
-CASE = source("Amsel v Lind [2021] HC 4", "Paragraph 12", kind="case")
-QUOTED = source("Code", 'Article I "Section heading, part one"')
 
 
 @pytest.mark.parametrize(("one", "oscola", "bluebook"), rows("citing"))

@@ -28,12 +28,6 @@ FILES = {
     "bad.jsonl": '{"question": "Why?"}\n{"question": 7}\n\n{"quest',
     "sum.json": '{"fusion": "sum"}',
 }
-ENGINE = "opensearch://127.0.0.1:9/dogs"
-EVAL = "eval gold.jsonl --out new"
-TUNE = "tune gold.jsonl --out new"
-CLASSIFIER = "finetune classifier --out new"
-PAIRS = "finetune pairs documents --out new"
-COMPARE = "compare-embedders"
 EMBEDDER = "finetune embedder pairs.jsonl --out new"
 
 

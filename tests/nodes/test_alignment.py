@@ -69,8 +69,3 @@ def test_a_text_is_its_own_copy(text: str) -> None:
     assert not words or laid.share == 1.0 >= LIKE
     assert alterations(text, [text], text) == []
     assert contradictions(text, text) == []
-
-
-def test_a_copy_adds_nothing_though_its_condition_has_references() -> None:
-    law = "The Act added a chapter to title 20 of the Code, where it stands as 20-870 to 20-874."
-    assert alterations(law, [law], law) == []

@@ -1,16 +1,13 @@
 """What one document is called and others are not narrows a question to it, by rule and asked."""
 
 import pytest
+from indexes import view_of
 from sets import rows
 
-from lexloop.core.metadata import Filters
-from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.apart import inside, told_apart
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 _INVOICE = """Invoice {n}
 
@@ -53,7 +50,7 @@ _PERMIT = {"permits.txt": ("Permits", "Permits\n\n1. Boats\nPermit K-51 is for b
 
 def _view(texts: dict[str, tuple[str, str]]) -> View:
     documents = [Document(name, title, text) for name, (title, text) in texts.items()]
-    return build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    return view_of(*documents, embedder=load_minilm())
 
 
 @pytest.fixture(scope="module")

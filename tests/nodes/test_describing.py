@@ -1,17 +1,15 @@
 """The document first: a question that describes one is asked inside it, by rule and end to end."""
 
 import pytest
+from indexes import view_of
 from sets import rows
 
-from lexloop.core.metadata import Filters, Metadata
-from lexloop.core.settings import Settings
+from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.describing import documents_called, documents_described, unnamed
 from lexloop.nodes.question import parse
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 _LEASE = """Lease of a berth
 
@@ -34,7 +32,7 @@ def _leases(count: int) -> View:
         Document(f"lease-{n}.txt", "Lease", _LEASE.format(owner=a, tenant=b, rent=c, notice=d))
         for n, (a, b, c, d) in enumerate(_PARTIES[:count], 1)
     ]
-    return build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    return view_of(*documents, embedder=load_minilm())
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +51,6 @@ def test_a_description_before_the_question_finds_its_documents(
 def test_one_document_alone_is_never_singled_out() -> None:
     question = parse("Consider the lease between Amsel Quays Ltd and Ruth Voss; what is the rent?")
     assert documents_described(question, _leases(1)) == []
-
-
-def test_of_two_short_documents_the_one_described_is_found() -> None:
-    question = parse("Consider the lease of Otto Lind; what is the rent?")
-    assert documents_described(question, _leases(2)) == ["lease-2.txt"]
 
 
 def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
@@ -104,7 +97,7 @@ def test_a_document_is_called_by_its_name_and_by_a_word_that_it_alone_has() -> N
         "lease.txt": "The tenant pays.",
     }
     documents = [Document(name, _ACTS[name], text) for name, text in texts.items()]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     for question, called in (
         ("Who pays under the PHBA?", []),  # another document speaks of it
         ("Who pays under the FQC?", ["FQC-2.txt"]),
@@ -121,7 +114,7 @@ def test_what_a_law_is_called_in_the_rules_made_for_it_calls_none() -> None:
         Document("act.txt", "Harbour Act", "Rafts pay."),
         Document("rules.txt", "Rules", "By the Harbour Act rafts pay $7."),
     ]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     assert documents_called("How much is paid under the Harbour Act?", view) == []
 
 
@@ -132,5 +125,5 @@ def test_a_name_may_be_spelled_in_one_word_by_the_question_or_the_file(
     text = "We keep your address for a year. We give it to nobody but those who carry parcels."
     names = ("dairyfair.example.txt", "moor-gazette.txt", "data-sheet.txt")
     documents = [Document(name, "What we keep", text, Metadata()) for name in names]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     assert documents_called(asked, view) == found

@@ -9,23 +9,9 @@ from lexloop.nodes.elliptical import completed, only_thing
 
 @pytest.mark.parametrize(("before", "said", "whole"), rows("elliptical"))
 def test_what_a_turn_leaves_out_is_in_the_question_before(
-    before: str, said: str, whole: str
+    before: str, said: str, whole: str | None
 ) -> None:
     assert completed(said, [before], load_shipped().embed) == whole
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "What about pupils?",
-        "What is a kiln?",
-        "Firing rules",
-        "And who pays it?",
-        "No, that is wrong.",
-    ],
-)
-def test_a_question_that_leaves_nothing_out_is_not_completed(said: str) -> None:
-    assert completed(said, ["When must the kiln be lit?"], load_shipped().embed) is None
 
 
 def test_the_other_one_is_what_was_asked_before() -> None:

@@ -136,13 +136,6 @@ def user(*contents: str) -> list[Turn]:
     return [{"role": "user", "content": content} for content in contents]
 
 
-ANSWERED: list[Turn] = [
-    {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
-    {"role": "assistant", "content": "They may.", "about": "Winter storage", "at": "Article 9"},
-]
-QUAY = user("Who owns the quay?", "And the Board?")
-
-
 @pytest.mark.parametrize(("said", "question", "standalone"), rows("resolved"))
 def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
     assert resolved(question, said) == standalone

@@ -32,35 +32,6 @@ def test_an_item_stands_with_all_the_words_that_lead_into_it() -> None:
     assert found["Section 3(2)"] == "and must be kept up to date."
 
 
-def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
-    text = (
-        "§ 1 Fees\n(a) General rules.\n(1) An owner pays a fee.\n"
-        "(2) The notice must state:\n(i) the name;\n(ii) the fee.\n"
-    )
-    assert stated(text) == [
-        ("§ 1(a)(1)", "An owner pays a fee."),
-        ("§ 1(a)(2)", "Fees: The notice must state:"),
-        ("§ 1(a)(2)(i)", "The notice must state: the name;"),
-        ("§ 1(a)(2)(ii)", "The notice must state: the fee."),
-    ]
-
-
-def test_a_topic_amid_sentences_is_of_the_sentence_that_it_heads() -> None:
-    text = (
-        "1. Fees. A fee is due. Interest. It is 4 %. Governing Law; Venue. The law of Kent"
-        " applies. No exceptions. Paint it. Costs and Time. (a) The owner pays.\n(b) Time counts.\n"
-    )
-    assert [said for _, said in stated(text)] == [
-        "A fee is due.",
-        "Interest. It is 4 %.",
-        "Governing Law; Venue. The law of Kent applies.",
-        "No exceptions.",
-        "Paint it.",
-        "Costs and Time. (a) The owner pays.",
-        "Time counts.",
-    ]
-
-
 def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
     text = (
         "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light, namely:\n(i) gas;\n"
@@ -110,14 +81,7 @@ def test_a_heading_that_runs_into_a_provision_is_no_statement(text: str, said: l
     assert found[: len(said)] == said
 
 
-@pytest.mark.parametrize("joint", [";\nor\n", ";\n\nor\n\n", ",\n\nand\n\n", ";\n        and/or\n"])
-def test_a_lone_conjunction_belongs_to_the_point_above_it(joint: str) -> None:
-    text = (
-        "1. Ending the lease\n\nThe tenant may end the lease if:\n\n"
-        f"(a) the roof leaks{joint}(b) the slipway is closed.\n\n2. Rent\n\nIt is 300 euros.\n"
-    )
-    said = " ".join(joint.split())
-    assert stated(text)[1:3] == [
-        ("Section 1(a)", f"The tenant may end the lease if: the roof leaks{said[0]} {said[2:]}"),
-        ("Section 1(b)", "The tenant may end the lease if: the slipway is closed."),
-    ]
+@pytest.mark.parametrize(("text", "expected"), rows("statements"))
+def test_what_a_text_states(text: str, expected: list[list[str]]) -> None:
+    """Headings, labels and bare lead-ins state nothing; a lone conjunction ends its point."""
+    assert [[label, words] for label, words in stated(text)] == expected

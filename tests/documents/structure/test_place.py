@@ -18,7 +18,6 @@ RULES = (  # line 3 is blank, the fee stands on line 7
     "House rules\n\n\nDogs are kept on a lead at all\ntimes in the yard.\n\n"
     "The deposit for a dog is 75 euros.\n"
 )
-FRONT = "---\ntitle: Cats\n---\n\n# Cats\n\nCats may *enter* the\nyard.\n\n- food is 3 euros\n"
 
 
 def documents(name: str, data: bytes | str) -> list[Document]:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from indexes import view_of
+from indexes import passages_of, view_of
 from laws import examples
-from records import passage, problems, query
+from records import problems, query
 
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.document import Document
@@ -29,11 +29,7 @@ def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
     said = ["No dog may be kept.", "A cat may be kept in a basket.", "The owner pays it in coins."]
     view = view_of(Document("a.md", "A", text.format(*said)), embedder=load_minilm())
     asked = query("Which pets are allowed?", view)
-    passages: list[Passage] = [
-        {**chunk, "n": n, "score": 1.0, "signals": {}}
-        for n, chunk in enumerate(view.every_chunk(), 1)
-    ]
-    scored = score_quotables(asked, passages, view)
+    scored = score_quotables(asked, passages_of(view), view)
     assert scored is not None
     lines = answer_of(view, asked, *scored.quotables)["answer"].split("\n")
     dog, owner = "May a dog be kept? [1]", "Who pays the fine? [3]"
@@ -64,12 +60,8 @@ SENTENCES = st.sampled_from(
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
     view = view_of(Document("d.txt", "D", text), embedder=load_minilm())
-    given = [
-        Passage(**{**passage(n, chunk["text"]), **chunk})
-        for n, chunk in enumerate(view.every_chunk(), 1)
-    ]
     asked = query("What must the owner pay?", view)
-    scored = score_quotables(asked, given, view)
+    scored = score_quotables(asked, passages_of(view), view)
     for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
         for citation in draft["citations"]:
