@@ -8,7 +8,7 @@ from typing import Any
 
 import docx
 import pytest
-from fake_openai import ANSWER, KEY, FakeOpenAI, Reply, refusal
+from fake_openai import ANSWER, KEY, FakeOpenAI, Reply
 
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.shapes.record import text_hosts
@@ -160,15 +160,6 @@ def test_a_refused_key_is_an_error_that_hides_it(
     assert result.exit_code == 6
     assert json.loads(result.stdout)["error"]["type"] == "ModelAuthError"
     assert KEY not in result.stdout + result.stderr
-
-
-def test_fallback_is_listed(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
-    server.otherwise = refusal(500)
-    result = run("ask", QUESTION, "--fallback", "--set", "model.attempts=1", *by_model)
-    assert result.exit_code == 0
-    said = "Used Lexloop's own rules in place of openai:scripted to write the answer: "
-    assert result.stdout.count(said) == 1
-    assert "Degraded" not in result.stdout
 
 
 def test_reasoning_is_in_the_trace_alone(

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 from asked import Scores
 from fake_openai import FakeOpenAI, Reply, refusal
-from langchain_core.messages import HumanMessage
-from langgraph.graph import START, MessagesState, StateGraph
 from tool_calls import calls
-from typing_extensions import TypedDict
 
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
 from lexloop.core.settings import Settings
@@ -52,22 +49,6 @@ def agent(server: FakeOpenAI, cache_folder: Path) -> Agent:
 
 def ask(agent: Lexloop, question: str = BOTH) -> Any:
     return agent.invoke({"question": question})
-
-
-def test_a_parents_own_context_is_not_read_as_settings(server: FakeOpenAI, agent: Agent) -> None:
-    class Theirs(TypedDict):
-        user: str
-
-    class Shown(MessagesState):
-        citations: list[dict[str, Any]]
-
-    server.script(calls(("ask_workplace", LEAVE)), Reply(f"{KEPT} 5 years [1]."))
-    parent = StateGraph(Shown, context_schema=Theirs)
-    parent.add_node("law", agent())
-    parent.add_edge(START, "law")
-    found = parent.compile().invoke({"messages": [HumanMessage(LEAVE)]}, context={"user": "me"})
-    assert found["messages"][-1].text.startswith(KEPT)
-    assert [cited["collection"] for cited in found["citations"]] == ["workplace"]
 
 
 def test_sources_are_numbered_in_the_order_of_use_and_checked(

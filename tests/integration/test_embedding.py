@@ -11,9 +11,8 @@ import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import RetryPolicy
-from typing_extensions import TypedDict
 
-from lexloop.core.errors import LexloopError, SettingsError
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.graph.app import graph as lexloop
 
@@ -71,20 +70,6 @@ class Office:
     lexloop: Any = None
 
 
-class Loose(TypedDict, total=False):
-    user: str
-    model: str
-    lexloop: Any
-
-
-@pytest.mark.parametrize(
-    ("schema", "context"), [(Office, Office()), (Loose, {"model": "openai:gpt-4o"})]
-)
-def test_defaults_without_settings_of_ours(schema: Any, context: Any) -> None:
-    state = parent_of(context=schema).compile().invoke(asking(QUESTION), context=context)
-    assert "independent auditor" in state["messages"][-1].text
-
-
 @pytest.mark.parametrize(
     ("schema", "context"),
     [
@@ -98,12 +83,6 @@ def test_settings_passed_on(schema: Any, context: Any) -> None:
 
     graph = parent_of(Shown, context=schema).compile()
     assert len(graph.invoke(asking(QUESTION), context=context)["passages"]) == 1
-
-
-@pytest.mark.parametrize("passed", [{"variant": "best"}, "pa"])
-def test_unusable_settings_are_told(passed: Any) -> None:
-    with pytest.raises(SettingsError, match=r"vari[ae]nt|`lexloop` in the context"):
-        parent_of(context=Loose).compile().invoke(asking(QUESTION), context={"lexloop": passed})
 
 
 def test_a_parents_retry_policy_does_not_repeat_errors() -> None:

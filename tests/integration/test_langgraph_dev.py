@@ -1,6 +1,5 @@
 """The graph behind ``langgraph dev``, as Studio and other clients meet it."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,15 +145,6 @@ def test_a_setting_by_its_point_reaches_the_run(served: Served, graph: str) -> N
     event, data = served.stream({"question": QUESTION}, "values", graph=graph, context=context)[-1]
     assert (event, data["error"]) == ("error", "SettingsError")
     assert "plan.k is 0" in data["message"]
-
-
-def test_the_agent_is_asked_of_no_other_corpus(served: Served, tmp_path: Path) -> None:
-    context = {"corpus": str(tmp_path)}
-    event, data = served.stream({"question": QUESTION}, "values", graph="agent", context=context)[
-        -1
-    ]
-    assert (event, data["error"]) == ("error", "SettingsError")
-    assert "the agent asks sample, tenancy alone" in data["message"]
 
 
 def test_a_remote_graph_refuses_a_slip_and_not_what_is_its_parents(served: Served) -> None:

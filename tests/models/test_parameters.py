@@ -55,10 +55,7 @@ def test_a_refused_parameter_is_left_out_once_and_for_all(
 
 
 @pytest.mark.parametrize(
-    ("name", "sent"),
-    [
-        *[("gpt-4o-mini", 0.0), ("gpt-oss-20b", 0.0)],
-    ],
+    ("name", "sent"), [("gpt-4o-mini", 0.0), ("gpt-oss-20b", 0.0), ("o3", None)]
 )
 def test_known_reasoning_models_are_sent_no_temperature(
     server: FakeOpenAI, ask: Ask, name: str, sent: float | None
