@@ -152,9 +152,7 @@ def test_the_host_is_named_and_the_cost_told(
     assert in_json("ask", QUESTION, *by_model)["hosts"] == [host]
 
 
-def test_a_refused_key_is_an_error_that_hides_it(
-    run: Run, server: FakeOpenAI, by_model: list[str]
-) -> None:
+def test_an_error_hides_a_refused_key(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
     server.key = "another"
     result = run("ask", QUESTION, "--json", *by_model)
     assert result.exit_code == 6

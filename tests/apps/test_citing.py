@@ -46,9 +46,7 @@ def test_any_text_stays_on_a_line(title: str, section: str, version: str, style:
 
 
 @pytest.mark.parametrize(("section", "at", "plain", "oscola"), rows("citing_in_file"))
-def test_what_no_page_names_is_found_in_the_file(
-    section: str, at: dict[str, Any], plain: str, oscola: str
-) -> None:
+def test_a_place_without_a_page(section: str, at: dict[str, Any], plain: str, oscola: str) -> None:
     one = {**source("Travel Policy", section), "start": 4711, "end": 4812, "at": at}
     assert pinpoint(one) == plain
     assert pinpoint(one, "oscola") == oscola

@@ -41,9 +41,7 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("command", "code", "said"), rows("refusals"))
-def test_a_refusal_is_one_clear_line(
-    run: Run, place: Path, command: str, code: int, said: str
-) -> None:
+def test_a_refusal_is_one_line(run: Run, place: Path, command: str, code: int, said: str) -> None:
     before = sorted(place.rglob("*"))
     result = run(*shlex.split(command))
     assert (result.exit_code, result.stdout) == (code, "")

@@ -15,9 +15,7 @@ Run = Callable[..., Any]
 
 
 @pytest.mark.parametrize(("quote", "answer", "said"), rows("said_once"))
-def test_a_quote_is_said_if_the_answer_is_it_and_not_if_it_rests_on_it(
-    quote: str, answer: str, said: bool
-) -> None:
+def test_whether_an_answer_says_a_quote(quote: str, answer: str, said: bool) -> None:
     assert is_said(quote, answer, 1) is said
 
 
@@ -35,9 +33,7 @@ def folder(tmp_path: Path) -> Path:
 QUESTION, QUOTE = "What is the deposit for a dog?", "The deposit for a dog is 75 euros a year."
 
 
-def test_the_command_line_prints_a_quote_once_and_says_what_it_skipped(
-    run: Run, folder: Path
-) -> None:
+def test_a_quote_is_printed_once_and_what_was_skipped_told(run: Run, folder: Path) -> None:
     said = run("ask", QUESTION, "--corpus", str(folder)).stdout
     assert said.count("75 euros") == 1
     assert "[1] yard.txt · line 3\n" in said

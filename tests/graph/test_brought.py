@@ -41,9 +41,7 @@ class Own:
         (Own(), "context is a Own, not settings"),
     ],
 )
-def test_a_context_that_holds_no_settings_is_refused(
-    graph: Lexloop, context: Any, says: str
-) -> None:
+def test_a_context_without_settings_is_refused(graph: Lexloop, context: Any, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         graph.invoke(ASKED, context=context)
 

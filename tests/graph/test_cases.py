@@ -61,9 +61,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize(("name", "number"), CASES)
-def test_an_answer_is_what_its_case_says(
-    folders: Callable[[str], Path], name: str, number: int
-) -> None:
+def test_an_answer_fits_its_case(folders: Callable[[str], Path], name: str, number: int) -> None:
     case = dict(SETS[name]["case"][number])
     messages: list[AnyMessage] = []
     asked = case.pop("asked")

@@ -95,7 +95,7 @@ def test_a_parents_retry_policy_does_not_repeat_errors() -> None:
     assert tried == ["law", "classify"]
 
 
-def test_the_examples_run_as_scripts(
+def test_examples_run_as_scripts(
     embedded_example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runpy.run_path(str(embedded_example), run_name="__main__")

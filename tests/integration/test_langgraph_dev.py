@@ -117,9 +117,7 @@ GRAPHS = pytest.mark.parametrize("graph", ["lexloop", "agent"])
 
 @GRAPHS
 @pytest.mark.parametrize("place", ["context", "configurable", "input", "assistant", "thread"])
-def test_a_misspelt_setting_is_refused_wherever_a_client_may_write_it(
-    served: Served, graph: str, place: str
-) -> None:
+def test_a_misspelt_setting_is_refused_everywhere(served: Served, graph: str, place: str) -> None:
     given, options = {"question": QUESTION}, dict[str, Any]()
     if place == "input":
         given = {**given, **SLIP}
