@@ -28,6 +28,7 @@ def in_order(done: dict[str, Any], field: str, expected: list[str]) -> bool:
 
 CHECKS: dict[str, Callable[[dict[str, Any], Any], bool]] = {
     "answer": lambda done, text: done["answer"] == text,
+    "differs": lambda done, text: done["answer"] != text,
     "holds": lambda done, texts: all(text in done["answer"] for text in texts),
     "lacks": lambda done, texts: not any(text in done["answer"] for text in texts),
     "abstains": lambda done, whether: done["abstained"] is whether,
@@ -35,6 +36,7 @@ CHECKS: dict[str, Callable[[dict[str, Any], Any], bool]] = {
     "verified": lambda done, whether: done["evaluation"]["citations_verified"] is whether,
     "reasons": lambda done, reasons: done["evaluation"]["reasons"] == reasons,
     "told": lambda done, texts: all(text in told(done) for text in texts),
+    "told_or_abstains": lambda done, text: done["abstained"] or text in told(done),
     "untold": lambda done, texts: not any(text in told(done) for text in texts),
     "warned": lambda done, text: text in done["warning"],
     "cites": lambda done, names: {c["document"] for c in done["citations"]} == set(names),
