@@ -131,11 +131,10 @@ WORKS = {
     "update": _of_index(_new, before=_old),
     "add": _of_index(partial(_write, "old more"), before=_old),
     "remove": _of_index(_remove, before=_old),
-    **{
-        # all else is as in an update
-        kind: _of_index(partial(_new, kind=kind), before=partial(_old, kind=kind), kinds=("write",))
-        for kind in ("hnsw", "ivf")
-    },
+    # all else is as in an update
+    "hnsw": _of_index(
+        partial(_new, kind="hnsw"), before=partial(_old, kind="hnsw"), kinds=("write",)
+    ),
     "cache": _of_index(_ask_folder, needed=False),
     "read": _of_index(_read, before=_old),
     "file": Work(

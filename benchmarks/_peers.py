@@ -129,7 +129,7 @@ class Bare:
             embedder.dimension, _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT
         )
         self._vectors.add(np.asarray(chunks.vectors, dtype=np.float32))
-        effort, _ = tune(np.asarray(chunks.vectors), "hnsw", self._walk)
+        effort, _ = tune(np.asarray(chunks.vectors), self._walk)
         self._vectors.hnsw.efSearch = max(effort, DEPTH)
 
     def _walk(self, queries: Vectors, effort: int) -> tuple[Vectors, NDArray[np.int64]]:

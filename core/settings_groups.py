@@ -60,10 +60,9 @@ class IndexSettings(Group):
         "each, for the reranker to compare with those of the question; without them it goes by "
         "statements alone.",
     )
-    dense: Literal["auto", "flat", "hnsw", "ivf"] = Field(
+    dense: Literal["auto", "flat", "hnsw"] = Field(
         default="auto",
-        description="How vectors are searched: exactly, by HNSW, or by IVF with 8-bit codes; "
-        "auto decides by their number.",
+        description="How vectors are searched: exactly or by HNSW; auto decides by their number.",
     )
     triplets: Literal["embedded", "model"] = Field(
         default="embedded", description="Who extracts triplets when a corpus is indexed."

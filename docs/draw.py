@@ -1,11 +1,12 @@
 """Draw the two pictures of the documentation.
 
-    python docs/draw.py [--to FOLDER]
+    python docs/draw.py [--to FOLDER] [--check]
 
 ``loop.svg`` shows the nodes of the graph and its edges, as LangGraph lists them of the graph that
 ``graph/build.py`` makes. ``architecture.svg`` shows the rooms in the order of their imports with
-their lines and modules, how many modules of a room import from which other, and the files of each
-node that a question visits, with the imports between them.
+their lines, in hundreds, and modules, how many modules of a room import from which other, and the
+files of each node that a question visits, with the imports between them. ``--check`` writes
+nothing, and fails if a drawing is out of date; CI runs it.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import house  # noqa: E402 - found through the line above
 
 ORDER = (
     "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph",
-    "apps", "formats", "engines", "workbench", "server", "eval", "train",
+    "apps", "formats", "engines", "server", "workbench", "eval", "train",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -59,9 +60,14 @@ def main() -> None:
     """Draw both."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--to", type=Path, default=DOCS, metavar="FOLDER")
-    folder = parser.parse_args().to
-    (folder / "loop.svg").write_text(loop(), encoding="utf-8")
-    (folder / "architecture.svg").write_text(architecture(), encoding="utf-8")
+    parser.add_argument("--check", action="store_true", help="Fail if a drawing is out of date.")
+    options = parser.parse_args()
+    for name, drawing in (("loop.svg", loop()), ("architecture.svg", architecture())):
+        file = options.to / name
+        if not options.check:
+            file.write_text(drawing, encoding="utf-8")
+        elif file.read_text(encoding="utf-8") != drawing:
+            sys.exit(f"{file} is out of date: run python docs/draw.py.")
 
 
 def loop() -> str:
@@ -143,7 +149,7 @@ def architecture() -> str:
         parts += [_box(16, top, 610, 24), _text(26, top + 16, room, bold=True)]
         parts.append(_text(120, top + 16, HOLDS[room], fill=FAINT))
         size = sizes[room]
-        counted = f"{size.lines:,} lines · {size.modules} modules"
+        counted = f"{round(size.lines, -2):,} lines · {size.modules} modules"
         parts.append(_text(616, top + 16, counted, "end"))
         for other, left in columns.items():
             if count := len(uses.get((room, other), ())):

@@ -1,8 +1,9 @@
 """A causal language model on this machine, by transformers, and ``local:FOLDER``, its chat model.
 
 Only safetensors, no remote code; a folder that was trained here must have the checksums that were
-written with it. LangChain's own ChatHuggingFace counts no tokens, cannot be stopped at a deadline
-and brings two more packages; this is what the graph asks of a chat model and no more.
+written with it. LangChain's own ChatHuggingFace has no asynchronous calls for it, counts no tokens,
+does not say why a reply ended and cannot be stopped at a deadline; this is what the graph asks of a
+chat model and no more.
 """
 
 import asyncio

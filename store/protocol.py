@@ -208,12 +208,11 @@ class Chunks(Protocol):
         """Yield every ``step``-th chunk in order."""
         ...
 
-    def statements(self, chunk_id: str) -> list[Statement]:
-        """Return the statements of a chunk."""
-        ...
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        """Return the statements of a chunk, and the vectors of its windows.
 
-    def windows(self, chunk_id: str) -> Vectors:
-        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
+        The vectors have shape (windows, dimension), in the order of ``preparing.windows_of``.
+        """
         ...
 
 

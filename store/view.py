@@ -88,7 +88,7 @@ class Collection:
 
     @property
     def dense_kind(self) -> str:
-        """The kind of vector search: flat is exact, hnsw and ivf are approximate."""
+        """The kind of vector search: flat is exact, hnsw is approximate."""
         return self._store.dense.kind
 
     @property
@@ -200,11 +200,10 @@ class View(Readable):
         Raises:
             KeyError: There is no such chunk.
         """
-        found = self._store.statements(*self.access.checked([chunk_id]))
+        found, windows = self._store.statements(*self.access.checked([chunk_id]))
         by_chunk = len(found) > 1 and self._store.manifest.recipe.windows != "statements"
         if by_chunk or self._words_only:
             return found, self.embed([folded(statement.text) for statement in found])
-        windows = self._store.windows(chunk_id)
         if len(windows) == 1:  # that of the whole, or of a long table's head
             return found, np.repeat(windows, len(found), axis=0)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]

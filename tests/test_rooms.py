@@ -29,12 +29,16 @@ ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 USES: dict[str, set[str]] = {
     "engines": set(),
     "formats": set(),
-    "workbench": set(),
-    "server": {"workbench"},
+    "workbench": {"server"},
+    "server": set(),
     "eval": {"server"},
     "train": {"eval"},
 }
 """The packages that each package beside the heart may use besides that."""
+PLUGIN = ROOT / "packages" / "workbench" / "src" / "lexloop_workbench" / "serving"
+"""What the workbench adds to a server: all of it that may use the server's package."""
+OFFERED = {"plugins", "fields", "laid_out", "shapes"}
+"""What the server's package offers to the code of plugins."""
 PACKAGES = {name: sorted((ROOT / "packages" / name / "src").rglob("*.py")) for name in USES}
 HEART = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 FILES = [*HEART, *(path for files in PACKAGES.values() for path in files)]
@@ -137,6 +141,17 @@ def test_a_package_uses_only_what_it_may() -> None:
             for line, module in imports(path)
             if (top := module.partition(".")[0]).startswith("lexloop_") and top not in allowed
         ]
+    assert wrong == []
+
+
+def test_a_plugin_uses_of_the_server_what_is_offered_and_nothing_else_needs_one() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} uses {module}"
+        for path in PACKAGES["workbench"]
+        for line, module in imports(path)
+        if (parts := module.split("."))[0] == "lexloop_server"
+        and not (path.is_relative_to(PLUGIN) and parts[1] in OFFERED)
+    ]
     assert wrong == []
 
 

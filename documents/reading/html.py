@@ -4,15 +4,18 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
 from lexloop.documents.reading.facts import identifier_of
+from lexloop.documents.reading.page_notes import take_notes
+from lexloop.documents.reading.page_tables import square_tables
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, decode, numeral, printable, whole_number
 from lexloop.documents.reading.title import chosen_title, own_title
+from lexloop.documents.structure.tree import Hung
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()
@@ -48,6 +51,15 @@ _DEEPEST = 16
 """Tables that lie in each other deeper than this are no longer looked at for what they set."""
 
 
+class Page(NamedTuple):
+    """What a page shows: text, offset and level of each heading, title and footnotes."""
+
+    text: str
+    headings: tuple[tuple[int, int], ...]
+    title: str
+    notes: tuple[Hung, ...]
+
+
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     """Read the one document of a page; scripts, styles and navigation are left out.
 
@@ -55,13 +67,13 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         CorpusError: It is no text of one encoding, or shows no text.
     """
     soup = _parsed(page_source(data))
-    text, headings, title = _shown(soup)
+    text, headings, title, notes = _shown(soup)
     if not text.strip():
         raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
     own = _headed(text, headings) or own_title(text)
     title = chosen_title(title, own, text, PurePosixPath(name).stem)
     metadata = Metadata(identifier=identifier_of(_identifiers(soup)))
-    yield Document(name, title, text, metadata, headings=headings)
+    yield Document(name, title, text, metadata, headings=headings, notes=notes)
 
 
 def _headed(text: str, headings: tuple[tuple[int, int], ...]) -> str:
@@ -89,8 +101,8 @@ def page_source(data: bytes) -> str:
     return source
 
 
-def read_page(source: str) -> tuple[str, tuple[tuple[int, int], ...], str]:
-    """Return the visible text of a page, the offset and level of each heading, and its title."""
+def read_page(source: str) -> Page:
+    """Return what a page shows."""
     return _shown(_parsed(source))
 
 
@@ -102,11 +114,13 @@ def _parsed(source: str) -> Any:
         return BeautifulSoup(source, "lxml")
 
 
-def _shown(soup: Any) -> tuple[str, tuple[tuple[int, int], ...], str]:
+def _shown(soup: Any) -> Page:
     lines = LineWriter()
-    _read(soup, lines)
     title = printable(" ".join(soup.title.get_text().split())) if soup.title else ""
-    return *lines.finished(), title
+    notes = take_notes(soup)
+    square_tables(soup)
+    _read(soup, lines, notes)
+    return Page(*lines.finished(), title, lines.notes)
 
 
 def _identifiers(soup: Any) -> Iterator[str]:
@@ -117,8 +131,14 @@ def _identifiers(soup: Any) -> Iterator[str]:
             yield str(tag.get("content") or tag.get("resource") or tag.get("href") or "")
 
 
-def _read(soup: Any, lines: LineWriter) -> None:
-    """Read the page without recursion, since pages nest to any depth."""
+def _read(soup: Any, lines: LineWriter, notes: dict[int, tuple[str, str]]) -> None:
+    """Read the page without recursion, since pages nest to any depth.
+
+    Args:
+        soup: The page without its footnotes.
+        lines: Where it is written.
+        notes: The mark and the text of each footnote by the tag that it hangs on.
+    """
     from bs4.element import NavigableString, PreformattedString
 
     left: list[tuple[Any, bool]] = [(soup, False)]
@@ -131,7 +151,8 @@ def _read(soup: Any, lines: LineWriter) -> None:
             if not isinstance(node, PreformattedString):  # comments and declarations
                 lines.add(str(node), as_is=pre > 0)
             continue
-        if not closing and (node.name in _UNSEEN or node.has_attr("hidden")):
+        if not closing and (node.name in _UNSEEN or node.has_attr("hidden") or id(node) in notes):
+            lines.note(*notes.get(id(node), ("", "")))
             continue
         if node.name == "pre":
             pre += -1 if closing else 1

@@ -227,7 +227,7 @@ class _Page:
         from lexloop.documents.reading.html import read_page
 
         self._blank(token.map)
-        text, headings, _ = read_page(token.content)
+        text, headings, *_ = read_page(token.content)
         levels, at = dict(headings), 0
         lines = list[_Shown]()
         for line in text.splitlines():

@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from lexloop.documents.reading.pdf_page import (
     Sheet,
     Turn,
     is_blind,
+    opening_mark,
     read_sheet,
 )
 from lexloop.documents.reading.source import Limits, PageRead
@@ -36,6 +37,7 @@ from lexloop.documents.reading.text import printable
 from lexloop.documents.reading.title import chosen_title, largest_title
 from lexloop.documents.structure.lines import caption
 from lexloop.documents.structure.markers import list_markers, word_marker
+from lexloop.documents.structure.tree import Hung
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -82,12 +84,14 @@ class _Paragraph:
         font: The size and weight of a heading; None for other text.
         row: Whether it is a row of a table.
         level: Of a heading, from 1; 0 for other text.
+        mark: That of the footnote that it is; "" for other text.
     """
 
     cells: list[list[Segment]]
     font: tuple[float, bool] | None = None
     row: bool = False
     level: int = 0
+    mark: str = ""
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource | PageRead]:
@@ -139,7 +143,9 @@ def written(
     own = largest_title(whole, headings)
     title = chosen_title(title, own, whole, PurePosixPath(name).stem)
     places = encode_runs(text.runs)
-    yield Document(name, title, whole, pages=begun, headings=headings, places=places)
+    yield Document(
+        name, title, whole, pages=begun, headings=headings, notes=text.notes(), places=places
+    )
 
 
 def open_pdf(data: bytes) -> Any:
@@ -271,6 +277,8 @@ class _Text:
         self.parts: list[str] = []
         self.headings: list[tuple[int, int]] = []
         self.runs: list[CharacterRun] = []
+        self._marks: dict[tuple[int, str], int] = {}  # where those of each page were
+        self._notes: dict[tuple[int, str], tuple[int, int]] = {}
 
     def add(self, paragraph: _Paragraph) -> None:
         """Write a paragraph as one line."""
@@ -278,11 +286,18 @@ class _Text:
             self.headings.append((self._length, paragraph.level))
         # a bar at both ends keeps empty cells there from being taken for none
         barred = paragraph.row and not (paragraph.cells[0] and paragraph.cells[-1])
-        self._write("| " if barred else "")
+        self._write("| " if barred else f"[{paragraph.mark}] " if paragraph.mark else "")
+        start = self._length
         for number, cell in enumerate(paragraph.cells):
             self._write(" | " if number else "")
             self._add_lines(cell)
+        if paragraph.mark:
+            self._notes[paragraph.cells[0][0].page, paragraph.mark] = start, self._length
         self._write(" |\n" if barred else "\n")
+
+    def notes(self) -> tuple[Hung, ...]:
+        """Return where the mark of each footnote was, and where its text begins and ends."""
+        return tuple((self._marks[key], *span) for key, span in self._notes.items())
 
     def pages(self, count: int) -> tuple[int, ...]:
         """Return where each page begins; a page without text where the next one does."""
@@ -308,6 +323,8 @@ class _Text:
                 kept = keeps_hyphen(left[0], right[0], self._words)
                 text, glue = text[:-1] + ("-" if kept else ""), ""
             self._pages.setdefault(segment.page, self._length)
+            for at, mark in segment.notes:
+                self._marks.setdefault((segment.page, mark), self._length + at)
             if text:
                 self.runs += self._placed(segment, text)
                 self._write(text.replace(HYPHEN, "-"))
@@ -400,8 +417,9 @@ class _Flow:
 def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
     """Return the paragraphs of a document's lines; one may go on over columns and pages."""
     flow = _Flow(setting)
-    for page in pages:
-        notes = _notes(page, setting)
+    for marked in pages:
+        notes = _notes(marked, setting)
+        page, marks = _without_marks(marked, notes)
         inner = _Flow(setting)
         for place, item in enumerate(page):
             if isinstance(item, TableRow):
@@ -410,6 +428,7 @@ def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
                 (inner if place in notes else flow).add(item)
         for paragraph in inner.done:
             paragraph.font = None
+            _take_mark(paragraph, marks)
         flow.notes += inner.done
     flow.settle_notes()
     for paragraph in flow.done:
@@ -447,6 +466,40 @@ def _notes(page: Page, setting: Setting) -> set[int]:
                 found.update(foot)
                 foot = []
     return found if body else set()
+
+
+def _without_marks(page: Page, notes: Collection[int]) -> tuple[Page, set[str]]:
+    """Return a page's lines without the marks of its footnotes, and the marks."""
+    lines = [page[place] for place in notes]
+    marks = {opening_mark(one.segment.text)[0] for one in lines if isinstance(one, PdfLine)}
+    if not marks:
+        return page, marks
+    hung = set[str]()
+
+    def taken(segment: Segment) -> Segment:
+        without = segment.without_marks(marks - hung)
+        hung.update(mark for _, mark in without.notes)
+        return without
+
+    found: Page = []
+    for place, item in enumerate(page):
+        if isinstance(item, TableRow):
+            found.append(replace(item, cells=[[*map(taken, cell)] for cell in item.cells]))
+        else:
+            noted = item if place in notes else replace(item, segment=taken(item.segment))
+            found.append(noted)
+    return found, hung
+
+
+def _take_mark(note: _Paragraph, marks: set[str]) -> None:
+    """Set the mark of a footnote that hangs on its page's text, and take it out of the note's."""
+    first = note.cells[0][0]
+    mark, end = opening_mark(first.text)
+    if mark not in marks or end == len(first.text):
+        return
+    marks.remove(mark)
+    note.mark = mark
+    note.cells[0][0] = replace(first, text=first.text[end:], edges=first.edges[end:])
 
 
 def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:

@@ -5,13 +5,13 @@ Furniture is running heads, running feet and the numbers of pages, which are no 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
-from lexloop.documents.reading.pdf_page import LIST_MARK, Segment, Sheet, rows_of
+from lexloop.documents.reading.pdf_page import GAP, LIST_MARK, Segment, Sheet, rows_of
 from lexloop.documents.structure.markers import page_numbers, word_marker
 
 _BAND = 0.16
@@ -233,6 +233,8 @@ def _find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterato
             rows[-1].append(segment)
         else:
             rows.append([segment])
+    for place, other in (*_beside(range(len(rows) - 1), 1), *_beside(range(len(rows))[:0:-1], -1)):
+        rows[other] = _as_beside(rows[other], rows[place])
     begin = number = 0
     while number < len(rows):
         spans, end = _extent(rows, number, rules) if len(rows[number]) > 1 else ([], 0)
@@ -246,6 +248,36 @@ def _find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterato
             yield [[s for s, place in held if place == i] for i in range(len(spans))]
         begin = number = end
     yield from (reduce(Segment.followed_by, row) for row in rows[begin:])
+
+
+def _beside(places: Iterable[int], step: int) -> Iterator[tuple[int, int]]:
+    return ((place, place + step) for place in places)
+
+
+def _as_beside(row: _Row, other: _Row) -> _Row:
+    """Return a row with its gaps taken for those between cells, if the row beside it has as many.
+
+    Heads of one word each stand as far from each other as words of a justified line.
+    """
+    if len(row) >= len(other):
+        return row
+    parts = [part for segment in row for part in _by_gaps(segment)]
+    fits = len(parts) == len(other) and all(
+        a.left < b.right and b.left < a.right for a, b in zip(parts, other, strict=True)
+    )
+    return parts if fits else row
+
+
+def _by_gaps(segment: Segment) -> Iterator[Segment]:
+    """Yield the parts of a segment between its gaps that may be wider than blanks."""
+    least, at = GAP * segment.height, 2
+    while at < len(segment.text):
+        if segment.text[at - 1] == " " and segment.edges[at] - segment.edges[at - 1] >= least:
+            first, segment = segment.parted(at)
+            yield first
+            at = 1
+        at += 1
+    yield segment
 
 
 def _extent(rows: list[_Row], begin: int, rules: Sequence[float]) -> tuple[list[_Span], int]:

@@ -6,13 +6,14 @@ import re
 import unicodedata
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import compress, pairwise, repeat
-from operator import le
+from itertools import compress, groupby, pairwise, repeat
+from operator import le, sub
 from typing import Any, NamedTuple, TypeVar
 
+from lexloop.documents.reading.pdf_leftward import is_leftward, reading_order
 from lexloop.documents.reading.text import printable
 
 HYPHEN = "\ue000"
@@ -25,7 +26,6 @@ _MARKS_OF_BREAK = "\x02\ufffe\xad"
 """PDFium's signs for a hyphen at the end of a line, and the soft hyphen."""
 _SOFT_HYPHEN = "\xad"
 _WORD = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe\uffff]+(?:[\x02\ufffe]|\xad(?=\s|$))?")
-_STOPPED = re.compile(r"(?<!\S)(?P<stop>[.,:;]+)(?P<number>\d[\d.]*)(?!\S)")
 _CLUSTER = re.compile("[^\u0300-\u036f\u200c\u200d][\u0300-\u036f\u200c\u200d]*|.")
 """A character with its accents and joiners."""
 _BOLD = (b"bold", b"black", b"heavy", b"demi")
@@ -35,11 +35,18 @@ _FARTHEST = 100_000.0
 """No page is so large, in points: what stands beyond stands nowhere."""
 _SAME_LINE = 0.5
 """The share of its height that what stands on one line has in common."""
-_GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
+GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
 """A gap of so many heights of the line parts columns or cells; in justified text, of so many times
 the line's usual gap; never a narrower one, always a wider one."""
 _FURTHEST_ITEM = 8.0
 _SHORTEST_RULE = 20.0
+_RAISED, _SMALL = 0.15, 0.85
+"""A character is raised if it is smaller than its line by one share, and begins higher by the
+other."""
+_NOTE_MARK = re.compile(
+    r"[(\[]?\s?(?P<mark>\d{1,3}(?!\d)|[a-z](?!\w)|[*†‡§¶]{1,4})(?:\s?[)\]])?[.:]?\s*"
+)
+_LENGTH = re.compile(r"(?<![^\W\d_])[cdkm]?m$")
 _ASKEW = 0.2
 """In quarters of a turn: what stands at a greater angle to the text of its page is none of it."""
 _LITTLE, _MOSTLY_PICTURE, _TRIED = 200, 0.5, 200
@@ -65,6 +72,8 @@ class Segment:
         bold: Whether it is bold from its first to its last character.
         hang: Where the words behind its list marker begin; the beginning where it has none.
         sure: How surely it was recognised on a picture, from 0 to 1; None for text of the file.
+        raised: The spans of small characters above the line, which may be marks of footnotes.
+        notes: The marks of footnotes that were taken out, each with where it stood.
     """
 
     page: int
@@ -77,6 +86,8 @@ class Segment:
     bold: bool
     hang: float
     sure: float | None = None
+    raised: tuple[Word, ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
 
     @property
     def left(self) -> float:
@@ -110,10 +121,35 @@ class Segment:
 
     def parted(self, at: int) -> tuple["Segment", "Segment"]:
         """Return it split before the word that begins at an index of the text."""
+        text, edges = self.text, self.edges
+        first = tuple(span for span in self.raised if span[1] < at)
+        rest = _shifted((span for span in self.raised if span[0] >= at), -at)
         return (
-            replace(self, text=self.text[: at - 1], edges=self.edges[:at]),
-            replace(self, text=self.text[at:], edges=self.edges[at:], hang=self.edges[at]),
+            replace(self, text=text[: at - 1], edges=edges[:at], raised=first),
+            replace(self, text=text[at:], edges=edges[at:], hang=edges[at], raised=rest),
         )
+
+    def without_marks(self, marks: Collection[str]) -> "Segment":
+        """Return it without those of its raised characters that are marks of footnotes."""
+        text, notes, edges = self.text, list[tuple[int, str]](), self.edges
+        for begin, end in reversed(self.raised):
+            found = _NOTE_MARK.fullmatch(text[begin:end])
+            if found is None or found["mark"] not in marks:
+                continue
+            before, behind = text[:begin].rstrip(), text[end:]
+            if _LENGTH.search(before) and before == text[:begin]:
+                continue  # "100 m2"
+            if before.endswith(("(", "[")) and behind.lstrip().startswith((")", "]")):
+                before, behind = before[:-1].rstrip(), behind.lstrip()[1:]
+            if not before or behind.lstrip()[:1] in ".,;:":
+                behind = behind.lstrip()
+            edges = edges[: len(before)] + edges[len(text) - len(behind) :]
+            notes = [(at - len(text) + len(before + behind), mark) for at, mark in notes]
+            notes.insert(0, (len(before), found["mark"]))
+            text = before + behind
+        if not text or not notes:
+            return self
+        return replace(self, text=text, edges=edges, raised=(), notes=tuple(notes))
 
     def followed_by(self, other: "Segment") -> "Segment":
         """Return both joined to one, with a blank between."""
@@ -126,8 +162,19 @@ class Segment:
             size=other.size if len(other.text) > len(self.text) else self.size,
             bold=self.bold and other.bold,
             hang=other.left,
+            raised=self.raised + _shifted(other.raised, len(self.text) + 1),
             sure=min((s for s in (self.sure, other.sure) if s is not None), default=None),
         )
+
+
+def _shifted(spans: Iterable[Word], by: int) -> tuple[Word, ...]:
+    return tuple((begin + by, end + by) for begin, end in spans)
+
+
+def opening_mark(text: str) -> tuple[str, int]:
+    """Return the mark of the footnote that a text is, "" if none, and where its words begin."""
+    found = _NOTE_MARK.match(text)
+    return (found["mark"], found.end()) if found else ("", 0)
 
 
 @dataclass(slots=True)
@@ -268,7 +315,7 @@ class _Characters:
         width, self.height = page.get_size()
         self.words = list(_WORD.finditer(self.text))
         self.aside = self._set_upright(page.get_rotation(), width)
-        if self.turn is None and _is_leftward(self.text):
+        if self.turn is None and is_leftward(self.text):
             self._mirror(width)
 
     def _mend(self, address: int | None) -> None:
@@ -339,16 +386,26 @@ class _Characters:
         self.turn = Turn(-90.0 * quarter, size, (width, self.height))
 
     def _mirror(self, width: float) -> None:
-        """Mirror the page, so that words follow each other to the right; numbers do not turn.
+        """Mirror the page, so that its words follow each other to the right.
 
-        PDFium takes the full stop of "1." for the beginning of a number.
+        What runs to the right by itself, such as a number, keeps its place as a whole.
         """
         self.left, self.right = ([width - x for x in xs] for xs in (self.right, self.left))
+        heights = sorted(map(sub, self.top, self.bottom)) or [0.0]
+        self.text, order, names = reading_order(
+            self.text, self.left, self.right, heights[len(heights) // 2]
+        )
+        for boxes in (self.left, self.right, self.bottom, self.top):
+            boxes[:] = [boxes[i] for i in order]
+        self.words = list(_WORD.finditer(self.text))
+        for run in names:
+            own = [i for i in run if self.text[i] != " "]
+            edge = min(self.left[i] for i in own) + max(self.right[i] for i in own)
+            for i in own:
+                self.left[i], self.right[i] = edge - self.right[i], edge - self.left[i]
         for found in self.words:
-            own = slice(*found.span())
             for places in (self.left, self.right):
-                places[own] = sorted(places[own])
-        self.text = _STOPPED.sub(r"\g<number>\g<stop>", self.text)
+                places[found.start() : found.end()] = sorted(places[slice(*found.span())])
         self.turn = Mirror(width)
 
     def segment(self, words: list[Word], page: int, order: int) -> Segment:
@@ -368,7 +425,29 @@ class _Characters:
         bottom, top = min(self.bottom[start:end]), max(self.top[start:end])
         size, bold = self._font(max(words, key=lambda word: word[1] - word[0])[0])
         bold = bold and self._font(start)[1] and self._font(last)[1]
-        return Segment(page, order, " ".join(texts), edges, bottom, top, size, bold, edges[0])
+        text, raised = " ".join(texts), tuple(self._raised(words))
+        if raised and raised[-1][1] > len(text):  # letters were put together
+            raised = ()
+        return Segment(page, order, text, edges, bottom, top, size, bold, edges[0], raised=raised)
+
+    def _raised(self, words: list[Word]) -> Iterator[Word]:
+        """Yield the spans of a line's text whose characters are small and above the line."""
+        first, last = words[0][0], words[-1][1]
+        heights = [*map(sub, self.top[first:last], self.bottom[first:last])]
+        high = max(heights)
+        if all(height >= _SMALL * high for height in heights):
+            return
+        low = self.bottom[first + heights.index(high)] + _RAISED * high
+        at = 0
+        for start, end in words:
+            for is_raised, run in groupby(
+                range(start, end),
+                lambda i: heights[i - first] < _SMALL * high and self.bottom[i] > low,
+            ):
+                if is_raised:
+                    held = [*run]
+                    yield at + held[0] - start, at + held[-1] + 1 - start
+            at += end - start + 1
 
     def _font(self, index: int) -> tuple[float, bool]:
         """Return the size of a character as it shows, and whether it is bold."""
@@ -382,12 +461,6 @@ class _Characters:
         weight = raw.FPDFText_GetFontWeight(self._content, index)
         called = name.value.lower()
         return round(size, 1), weight >= _BOLD_WEIGHT or any(word in called for word in _BOLD)
-
-
-def _is_leftward(text: str) -> bool:
-    """Return whether most letters are of a script that runs from the right to the left."""
-    letters = [unicodedata.bidirectional(char) for char in text if char.isalpha()]
-    return 2 * sum(kind in ("R", "AL") for kind in letters) > len(letters)
 
 
 def _shown(word: str, places: Sequence[float]) -> tuple[str, list[float]]:
@@ -438,11 +511,11 @@ def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
 
 def parted(line: list[T], gaps: Sequence[float], height: float) -> Iterator[list[T]]:
     """Yield the parts of a line between its wide gaps; ``gaps`` are those between its words."""
-    if max(gaps, default=0.0) <= _GAP * height:
+    if max(gaps, default=0.0) <= GAP * height:
         yield line
         return
     usual = sorted(gaps)[(len(gaps) - 1) // 4] if len(gaps) > 1 else 0.0
-    least = min(_WIDEST_GAP * height, max(_GAP * height, _TIMES_USUAL * usual))
+    least = min(_WIDEST_GAP * height, max(GAP * height, _TIMES_USUAL * usual))
     borders = [0, *(number for number, gap in enumerate(gaps, 1) if gap > least), len(line)]
     yield from (line[begin:end] for begin, end in pairwise(borders))
 

@@ -87,6 +87,7 @@ class _Reader:
         self._levels = _heading_styles(word)
         self._notes = {reference: _notes(word, kind) for reference, kind in _NOTES.items()}
         self._counts = dict.fromkeys(_NOTES, 0)
+        self._joined: list[Any] = []
 
     def blocks(self, parent: Any) -> None:
         """Read the paragraphs and tables of an element in their order."""
@@ -97,20 +98,36 @@ class _Reader:
                 self._table(element)
             elif element.tag not in _LEFT_OUT:
                 self.blocks(element)  # content controls, insertions
+        self._write()
 
     def _paragraph(self, element: Any) -> None:
+        """Read a paragraph; one whose end is deleted goes on with the next, whose number it has."""
         if _is_deleted(element):
             return
+        self._joined.append(element)
+        if not any(element.find(f"{_W}pPr/{_W}rPr/{gone}") is not None for gone in _GONE):
+            self._write()
+
+    def _write(self) -> None:
+        """Write the paragraphs that are one, which is numbered as the last of them."""
+        if not self._joined:
+            return
+        *_, element = joined = self._joined
+        self._joined = []
         self._lines.heading(self._levels.get(_value(element.find(f"{_W}pPr/{_W}pStyle")), 0))
         number = self._numbers.mark(element)
-        if number and "".join(element.itertext()).strip():
+        if number and any("".join(one.itertext()).strip() for one in joined):
             self._lines.add(f"{number} ")
-        self._runs(element, self._lines)
+        for one in joined:
+            self._runs(one, self._lines)
         self._lines.end()
 
     def _table(self, table: Any) -> None:
         """Read rows of cells; a cell merged over several rows is repeated on each."""
+        self._write()
         for row in _own(table, "tr"):
+            if row.find(f"{_W}trPr/{_W}del") is not None:
+                continue
             self._lines.row()
             column = 0
             for cell in _own(row, "tc"):

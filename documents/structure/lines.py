@@ -41,7 +41,7 @@ _GAP = re.compile(r"\t+|\s{3,}")
 _DRAWN, _DRAWN_OVER = re.compile(r"(?P<sign>[=\-~])(?P=sign){2,}"), 3
 """A line drawn below a heading, and by how many characters it may be longer or shorter."""
 _CAPTION = re.compile(
-    r"(?:: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
+    r"(?:: |Row \d+: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
     r"(?P<heading>.*)$"
 )
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60

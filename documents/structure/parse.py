@@ -638,7 +638,8 @@ class _Builder:
             top = self.stack[-1] if found else top
         if top is not None and found is not None:
             top.number, top.heading = found
-            top.kind, top.label, top.divides = "table", f"Table {top.number}", False
+            sheet = f"{top.label}, " if written.startswith("Row ") else ""
+            top.kind, top.label, top.divides = "table", f"{sheet}Table {top.number}", False
             return
         self._close_flat()
         self._push(OpenUnit("table", self._label, start=line.start), line.end)
@@ -942,7 +943,8 @@ def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Op
     Without a number it is that of what it lies in.
     """
     annex, number = _annex(stack), marker.number
-    outermost = not any(e.kind in ("point", "paragraph", "provision") for e in stack)
+    inner = takewhile(lambda e: e.kind != "annex", reversed(stack))  # a title may lie around it
+    outermost = not any(e.kind in ("point", "paragraph", "provision") for e in inner)
     if number and annex and ("." in number or outermost):
         return _annex_point(annex, number)
     if "." in number:
@@ -953,7 +955,7 @@ def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Op
     above, style = (stack[-1].label, stack[-1].style) if stack else ("", "")
     nearest = next((entry for entry in reversed(stack) if entry.kind == "provision"), None)
     # under the headings of a policy, which have no numbers, "1." tells nothing
-    unnamed = marker.style[0] != "(" and (nearest is None or not nearest.number)
+    unnamed = marker.style[0] != "(" and not annex and (nearest is None or not nearest.number)
     if not number or not above or unnamed:
         return above
     if style == "exception":

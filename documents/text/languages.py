@@ -97,7 +97,15 @@ MAY_MISS = (
 )
 """What follows from a mismatch of languages, for a question without and with an answer."""
 _SCRIPTS = {"Cjk": "Chinese", "Hiragana": "Japanese", "Katakana": "Japanese", "Hangul": "Korean"}
+_SENTENCE = re.compile(r"[^\n.!?;。！？]{12,}")
+_FEWEST, _PART, _MOST_READ = 5, 0.25, 1_000_000
+"""The fewest words of a sentence whose language is told, the least share of small ones among them,
+and the characters of a document that are read for such sentences."""
 _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items()}
+_LANGUAGES_OF = {
+    word: [name for name, small in _SETS.items() if word in small]
+    for word in frozenset().union(*_SETS.values())
+}
 
 
 def languages_of(texts: Iterable[str]) -> list[str]:
@@ -182,6 +190,44 @@ def read_badly(languages: Sequence[str]) -> str:
         f"The documents are in {' and '.join(languages)}, a language that is read badly without "
         "a model: search for exact words finds them all."
     )
+
+
+def strange_in(text: str, languages: Sequence[str]) -> list[str]:
+    """Return the languages of a document's sentences but those that are given.
+
+    Args:
+        text: The document's; the beginning of a very long one is read.
+        languages: As ``languages_of`` gives them; if there are none, none is returned.
+    """
+    home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
+    sentences = _SENTENCE.findall(text[:_MOST_READ]) if languages else ()
+    found = (_strange(one, home) for one in sentences)
+    return [*dict.fromkeys(name for name in found if name and name not in languages)]
+
+
+def _strange(sentence: str, home: frozenset[str]) -> str:
+    """Return the language of a sentence without any of the small words ``home``; else ""."""
+    words = words_of(sentence)
+    letters = Counter[str]()
+    for word in words if not all(map(str.isascii, words)) else ():
+        letters[_script(word)] += len(word)
+    script, most = max(letters.items(), key=itemgetter(1), default=("Latin", 0))
+    if script != "Latin" and 2 * most > letters.total():
+        return f"{script} script"
+    usual = {word for word in words if len(word) > 1 and word in _LANGUAGES_OF}
+    written = f" {sentence.replace('’', chr(39))}"
+    small = {word for word in usual if f" {word}" in written}  # none is part of a name
+    if usual & home or len(words) < _FEWEST:
+        return ""
+    counts = Counter(name for word in small for name in _LANGUAGES_OF[word])
+    name, count = max(counts.items(), key=itemgetter(1), default=("", 0))
+    named = small & _SETS.get(name, frozenset()) <= _PARTICLES
+    return "" if named or count < max(2, _PART * len(words)) else name
+
+
+def partly_in(document: str, languages: Sequence[str]) -> str:
+    """Return the sentence for a document that has some in other languages than the question."""
+    return f"{document} is partly in {' and '.join(languages)}: what it says there may be missed."
 
 
 def _evidence(

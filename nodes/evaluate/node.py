@@ -13,7 +13,14 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import LEAST
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
-from lexloop.documents.text.languages import MAY_MISS, NOT_ANSWERED, read_badly
+from lexloop.documents.text.languages import (
+    MAY_MISS,
+    NOT_ANSWERED,
+    other_language,
+    partly_in,
+    read_badly,
+    strange_in,
+)
 from lexloop.nodes.context import TRIAD, Context, Judgement
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import spread, unmarked
@@ -46,9 +53,21 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
     elif not best["evaluation"]["passed"] and not context.generator.instructions:
-        languages = context.view.language.names if context.view is not None else []
-        warning = f"{read_badly(languages)} {warning}".strip()
+        unread = await computed(_unread, state, context.view) if context.view is not None else ""
+        warning = f"{unread} {warning}".strip()
     return _final(state, attempts, best, warning)
+
+
+def _unread(state: State, view: View) -> str:
+    """Return what is told of languages that are read badly; "" if nothing is."""
+    languages = view.language.names
+    if said := read_badly(languages):
+        return said
+    asked = other_language(state["meant"]["text"], languages[:1], ())
+    read = [asked] if asked else languages[:1]
+    names = dict.fromkeys(passage["document"] for passage in state["passages"])
+    strange = {name: strange_in(view.text_of(name) or "", read) for name in names}
+    return " ".join(partly_in(name, found) for name, found in strange.items() if found)
 
 
 def unfinished(

@@ -334,10 +334,10 @@ def _in_order_of_use(
 def abstains(answer: str) -> bool:
     """Return whether an answer contains the abstention, or nearly its words."""
     said, abstention = _plain(answer), _plain(ABSTENTION)
-    if abstention in said:
-        return True
     words, wanted = set(said.split()), set(abstention.split())
-    return "not" in words and len(words & wanted) / len(words | wanted) >= _NEARLY_EQUAL
+    denies = not words.isdisjoint(("not", "no", "nothing"))
+    alike = len(words & wanted) / len(words | wanted)
+    return abstention in said or (denies and alike >= _NEARLY_EQUAL)
 
 
 def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n: int) -> Citation:

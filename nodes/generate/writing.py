@@ -25,8 +25,9 @@ from lexloop.store.view import View
 LIMITED, NOTED = "Except:", "Footnote:"
 """The lines before what limits the statements above, and before a footnote that hangs on them."""
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
-_MOST_FOLLOWED = 2
-"""How many units are quoted that a statement leaves the answer to."""
+_MOST_FOLLOWED, _MOST_ADDED = 2, 2
+"""How many units are quoted that a statement leaves the answer to, and how many words of its own it
+may have."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
 """The share of a question, weighted by idf, that one point must add to the words leading into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
@@ -183,18 +184,21 @@ class Writer:
 def _left_to(said: Statement, asked: frozenset[str], tree: Tree) -> list[int]:
     """Return the places of the units that a statement refers to and adds nothing to.
 
-    It has but a word that is neither of the question nor of the references: "set out in Annex B".
+    It has no number and but two words that are neither of the question nor of the references, nor
+    head what is referred to: "the ones set out in Annex B".
     """
     references = [one for one in find_references(said.own) if not (one.itself or one.here)]
     rest = said.own
     for one in reversed(references):
         rest = f"{rest[: one.start]} {rest[one.end :]}"
     terms = frozenset(tokenize(rest))
-    if said.points or not terms & asked or len(terms - asked) > 1:
+    if said.points or not terms & asked or any(map(str.isdecimal, rest)):
         return []
     at = tree.at(said.start)
     around = {at, *tree.above(at)} if at >= 0 else set[int]()
-    return [place for one in references for place in tree.find(one, at) if place not in around]
+    found = [place for one in references for place in tree.find(one, at) if place not in around]
+    headed = frozenset(tokenize(" ".join(tree.units[place].heading for place in found)))
+    return found if len(terms - asked - headed) <= _MOST_ADDED else []
 
 
 def _unit_of(document: str, said: Statement, sources: View) -> list[PointedUnit]:

@@ -1,9 +1,9 @@
 """Vector search: a chunk is found by the best of its windows.
 
-FAISS searches half-precision vectors: by the exact scan, a graph (HNSW), or lists of codes (IVF).
-Its fp16 codes are the very bytes of a float16 array, so an exact index is filled and not made. How
-far an approximate search goes (``effort``: efSearch, or the lists visited) is the least that
-reached the wanted recall@10 against the exact scan when the index was built.
+FAISS searches half-precision vectors: by the exact scan, or by a graph (HNSW). Its fp16 codes are
+the very bytes of a float16 array, so an exact index is filled and not made. How far a search of the
+graph goes (``effort``: efSearch) is the least that reached the wanted recall@10 against the exact
+scan when the index was built. Beyond ``MOST_WINDOWS`` an engine is the answer.
 """
 
 import json
@@ -22,16 +22,15 @@ from lexloop.core.arrays import faiss_library, load_array, save_arrays
 from lexloop.core.files import replacing, write_text
 from lexloop.models.embedding import Halves, Vectors
 
-Kind = Literal["flat", "hnsw", "ivf"]
+Kind = Literal["flat", "hnsw"]
 Mask = NDArray[np.bool_]
 Neighbours = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
 
-FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
+FLAT_UP_TO, MOST_WINDOWS = 65_536, 500_000
+"""The windows up to which they are scanned, and those from which an engine should have them."""
 _LINKS, _CONSTRUCTION = 16, 100
-_HNSW_EFFORTS, _HNSW_RECALL = (128, 192, 256, 384, 512), 0.99
-_IVF_EFFORTS, _IVF_RECALL = (32, 48, 64, 96, 128, 192, 256), 0.97
-_TRAINED_ON = 50  # vectors a list: FAISS asks for 39 at least
+_EFFORTS, _RECALL = (128, 192, 256, 384, 512), 0.99
 _ADDED, _SCANNED = 20_000, 100_000  # vectors held a second time meanwhile
 _SAMPLE, _SEED = 200, 13
 _NOISE = 1.0  # as long as the vector: a question is about that far from the passage it asks for
@@ -56,14 +55,14 @@ class DenseIndex:
         vectors: Shape (windows, dimension).
         owners: For each window its chunk's position, shape (windows,), ascending.
         size: Number of chunks.
-        kind: flat is exact, hnsw and ivf are approximate.
-        index: The FAISS index of an approximate kind.
-        effort: The extent of an approximate search, as in ``ann``.
+        kind: flat is exact, hnsw is approximate.
+        index: FAISS's graph, for hnsw.
+        effort: How many windows a search of the graph keeps at hand.
         recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
     FILES: ClassVar = (_VECTORS, _OWNERS, _ABOUT, _FAISS)
-    """The last is there for the approximate kinds alone."""
+    """The last is there for hnsw alone."""
 
     vectors: Halves
     owners: NDArray[np.int32]
@@ -83,17 +82,17 @@ class DenseIndex:
             vectors: Unit vectors of shape (windows, dimension); stored in half precision.
             owners: For each window its chunk's position, ascending.
             size: Number of chunks.
-            kind: flat, hnsw, ivf, or auto: by the number of windows.
+            kind: flat, hnsw, or auto: by the number of windows.
         """
         halves: Halves = vectors.astype(np.float16, copy=False)
-        chosen = kind_for(len(halves)) if kind == "auto" or not len(halves) else _kind(kind)
+        few = len(halves) <= (FLAT_UP_TO if kind == "auto" else 0)
+        chosen = "hnsw" if kind == "auto" else _kind(kind)
         flat = cls(halves, owners, size, "flat")
-        if chosen == "flat":
+        if few or chosen == "flat":
             return flat
-        built = build_hnsw(halves) if chosen == "hnsw" else _build_ivf(halves)
-        index = replace(flat, kind=chosen, index=built)
+        index = replace(flat, kind="hnsw", index=build_hnsw(halves))
         effort, recall = tune(
-            halves, chosen, lambda queries, effort: index._approximate(queries, 10, None, effort)
+            halves, lambda queries, effort: index._approximate(queries, 10, None, effort)
         )
         return replace(index, effort=effort, recall=recall)
 
@@ -162,19 +161,15 @@ class DenseIndex:
             if self.kind == "flat":
                 more = min(k + _CLOSE, count)
                 near = search_flat(self._coarse, in_bytes(queries), more, mask)
-            elif self.kind == "hnsw" and not many:
-                near = search_flat(self._exact, queries, k, mask)
-            elif self.kind == "ivf" and mask is not None and count <= _FEW:
-                near = search_few(self.vectors, queries, k, mask)
+            elif many:
+                return self._approximate(queries, k, mask, self.effort)
             else:
-                effort = self.effort if many else self.index.nlist
-                return self._approximate(queries, k, mask, effort)
+                near = search_flat(self._exact, queries, k, mask)
             scores, found = _refined(self.vectors, queries, near)
             return scores[:, :k], found[:, :k]
 
     def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
-        search = search_hnsw if self.kind == "hnsw" else _search_ivf
-        return _refined(self.vectors, queries, search(self.index, queries, k, mask, effort))
+        return _refined(self.vectors, queries, search_hnsw(self.index, queries, k, mask, effort))
 
     @cached_property
     def _exact(self) -> Any:
@@ -207,7 +202,7 @@ class DenseIndex:
         return np.searchsorted(self.owners, np.arange(self.size + 1))
 
     def windows_of(self, position: int) -> Vectors:
-        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
+        """Return a chunk's vectors, shape (windows, dimension), in the text's order."""
         return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
     def save(self, folder: Path) -> dict[str, str]:
@@ -247,7 +242,7 @@ class DenseIndex:
             or (len(owners) and not 0 <= int(owners[0]) <= int(owners[-1]) < size)
         ):
             raise ValueError(f"{_VECTORS}, {_OWNERS} and {_ABOUT} do not fit together")
-        index = None if kind == "flat" else _read_faiss(folder / _FAISS, kind, vectors)
+        index = None if kind == "flat" else _read_graph(folder / _FAISS, vectors)
         return cls(vectors, owners, size, kind, index, effort, recall)
 
 
@@ -257,27 +252,18 @@ def _kind(name: Any) -> Kind:
     return cast("Kind", name)
 
 
-def _read_faiss(path: Path, kind: Kind, vectors: Halves) -> Any:
+def _read_graph(path: Path, vectors: Halves) -> Any:
     faiss = faiss_library()
     try:
         index = faiss.read_index(str(path))
     except RuntimeError as error:
         raise ValueError(f"{path.name} cannot be read: {error}") from error
-    wanted = {"hnsw": faiss.IndexHNSWSQ, "ivf": faiss.IndexIVFScalarQuantizer}[kind]
-    if not isinstance(index, wanted) or (index.ntotal, index.d) != vectors.shape:
+    if not isinstance(index, faiss.IndexHNSWSQ) or (index.ntotal, index.d) != vectors.shape:
         raise ValueError(f"{path.name} holds something else than the vectors of {_VECTORS}")
-    if kind == "hnsw":
-        storage = flat_index(vectors)
-        index.storage, index.own_fields = storage, True
-        storage.this.disown()  # the graph frees it
+    storage = flat_index(vectors)
+    index.storage, index.own_fields = storage, True
+    storage.this.disown()  # the graph frees it
     return index
-
-
-def kind_for(windows: int) -> Kind:
-    """Return the kind of search for so many windows, unless a setting names one."""
-    if windows <= FLAT_UP_TO:
-        return "flat"
-    return "hnsw" if windows <= HNSW_UP_TO else "ivf"
 
 
 def flat_index(vectors: Halves) -> Any:
@@ -305,33 +291,9 @@ def build_hnsw(vectors: Halves) -> Any:
     # the links that pruning leaves are few where many vectors are nearly the same, and a vector to
     # which none leads is never found: the room that is left goes to the nearest of those pruned
     index.keep_max_size_level0 = True
-    _add(index, vectors)
-    return index
-
-
-def _build_ivf(vectors: Halves) -> Any:
-    """Build FAISS lists of 8-bit codes over ``vectors``, shape (windows, dimension)."""
-    faiss = faiss_library()
-    windows, dimension = vectors.shape
-    lists = max(1, min(2 * math.isqrt(windows), windows // _TRAINED_ON))
-    index = faiss.IndexIVFScalarQuantizer(
-        faiss.IndexFlatIP(dimension),
-        dimension,
-        lists,
-        faiss.ScalarQuantizer.QT_8bit,
-        faiss.METRIC_INNER_PRODUCT,
-    )
-    index.cp.seed = _SEED
-    index.cp.min_points_per_centroid = 1  # no warning where there are few
-    sample = np.random.default_rng(_SEED).permutation(windows)[: lists * _TRAINED_ON]
-    index.train(vectors[np.sort(sample)].astype(np.float32))
-    _add(index, vectors)
-    return index
-
-
-def _add(index: Any, vectors: Halves) -> None:
     for first in range(0, len(vectors), _ADDED):
         index.add(vectors[first : first + _ADDED].astype(np.float32))
+    return index
 
 
 def in_bytes(rows: NDArray[Any], most: float = 0.0) -> Vectors:
@@ -371,13 +333,6 @@ def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) 
     return scores, found
 
 
-def search_few(vectors: Halves, queries: Vectors, k: int, mask: Mask) -> Neighbours:
-    """Return the k best of the few windows in ``mask``; only their vectors are read."""
-    rows = np.flatnonzero(mask)
-    scores, places = search_flat(flat_index(vectors[rows]), queries, k)
-    return scores, np.where(places < 0, -1, rows[places])
-
-
 def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
     """Return the k best windows by a walk of the graph."""
     faiss = faiss_library()
@@ -385,20 +340,9 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
     if mask is None:
         chosen = faiss.SearchParametersHNSW(efSearch=wide)
     else:  # the walk passes windows that are not allowed too, so it has to be the longer
-        wide = int(wide / _share_of(mask))
+        share = max(int(np.count_nonzero(mask)), 1) / len(mask)
+        wide = int(wide / share)
         chosen = faiss.SearchParametersHNSW(efSearch=wide, sel=_selector(mask))
-    scores, found = index.search(queries, k, params=chosen)
-    return scores, found
-
-
-def _search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
-    """Return the k best windows of the nearest lists by their 8-bit codes."""
-    faiss = faiss_library()
-    if mask is None:
-        chosen = faiss.SearchParametersIVF(nprobe=min(effort, index.nlist))
-    else:  # fewer allowed windows in a list, more lists
-        lists = min(int(effort / _share_of(mask)), index.nlist)
-        chosen = faiss.SearchParametersIVF(nprobe=lists, sel=_selector(mask))
     scores, found = index.search(queries, k, params=chosen)
     return scores, found
 
@@ -417,41 +361,30 @@ def _refined(vectors: Halves, queries: Vectors, found: Neighbours) -> Neighbours
     return scores, windows
 
 
-def _share_of(mask: Mask) -> float:
-    """Return the share of the windows in a mask, above 0."""
-    return max(int(np.count_nonzero(mask)), 1) / len(mask)
-
-
 def _selector(mask: Mask) -> Any:
     """Return FAISS's selector of the windows in a mask."""
     return faiss_library().IDSelectorBitmap(np.packbits(mask, bitorder="little"))
 
 
-def tune(
-    vectors: Halves, kind: Kind, search: Callable[[Vectors, int], Neighbours]
-) -> tuple[int, float]:
+def tune(vectors: Halves, search: Callable[[Vectors, int], Neighbours]) -> tuple[int, float]:
     """Return the least effort that reaches the wanted recall, or the greatest, and its recall.
 
     Args:
         vectors: All windows, shape (windows, dimension).
-        kind: The approximate kind that is searched.
         search: The ten best windows of queries at an effort.
 
     Returns:
         The effort, and recall@10 against the exact scan on stored vectors with noise added.
     """
-    efforts, wanted = (
-        (_HNSW_EFFORTS, _HNSW_RECALL) if kind == "hnsw" else (_IVF_EFFORTS, _IVF_RECALL)
-    )
     queries = _noisy_sample(vectors)
     limit = min(10, len(vectors))
     tenth = _tenth_best(vectors, queries, limit)
-    effort, recall = efforts[0], 0.0
-    for effort in efforts:
+    effort, recall = 0, 0.0
+    for effort in _EFFORTS:
         scores, _ = search(queries, effort)
         # windows that score the same as the tenth are as good as it
         recall = float((scores[:, :limit] >= tenth - _ROUNDING).mean())
-        if recall >= wanted:
+        if recall >= _RECALL:
             break
     return effort, recall
 

@@ -372,17 +372,14 @@ class FolderStore:
         first, end = self.layout.span_of(self.layout.ordinals[name])
         return self.layout.starts[first:end]
 
-    def statements(self, chunk_id: str) -> list[Statement]:
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """See ``Store.statements``; many are cached."""
-        return self._statements(self.layout.position_of(chunk_id))
+        position = self.layout.position_of(chunk_id)
+        return self._statements(position), self.dense.windows_of(position)
 
     @cached_property
     def _statements(self) -> Callable[[int], list[Statement]]:
         return lru_cache(maxsize=_STATED)(self.texts.statements_of)
-
-    def windows(self, chunk_id: str) -> Vectors:
-        """See ``Store.windows``."""
-        return self.dense.windows_of(self.layout.position_of(chunk_id))
 
     def document(self, name: str) -> Document:
         """See ``Store.document``."""

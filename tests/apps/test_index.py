@@ -72,6 +72,15 @@ def test_what_was_not_read_is_named_and_told_with_the_first_answer_of_a_conversa
     assert "Note on rows.jsonl: Line 2: It is no JSON" in shown
 
 
+def test_too_many_vectors_for_a_folder_are_told_with_the_package_of_engines(
+    run: Run, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = ("index", str(documents), "--out", str(tmp_path / "index"), "--force")
+    assert "engine" not in run(*index).stderr
+    monkeypatch.setattr("lexloop.store.folder.dense.MOST_WINDOWS", 1)
+    assert 'Beyond 1 use an engine: `pip install "lexloop[engines]"`' in run(*index).stderr
+
+
 def test_only_force_replaces_only_an_index(run: Run, documents: Path, index: Path) -> None:
     again = ("index", str(documents), "--out", str(index))
     refused = run(*again)

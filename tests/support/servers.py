@@ -104,6 +104,27 @@ def reading_room(
         yield client, app.state.serving
 
 
+@contextmanager
+def animals(data: Path) -> Iterator[str]:
+    """The address of a server for all that ask and change nothing for others.
+
+    Ann sees the sample and the dogs, bob the dogs, and eve all that there is and was.
+    """
+    for name, text in (("dogs/acts/dogs.txt", DOGS), ("cats/cats.txt", CATS)):
+        (data.parent / name).parent.mkdir(parents=True)
+        (data.parent / name).write_text(text, "utf-8")
+    folders = {"dogs": "dogs", "my cats": "cats", "gone": "gone"}
+    laws = {name: str(data.parent / folder) for name, folder in folders.items()}
+    people = [
+        person("ann", collections=["sample", "dogs"]),
+        person("bob", collections=["dogs"]),
+        person("eve"),
+    ]
+    settings = ServerSettings.of({"collections": {"sample": "sample", **laws}, "people": people})
+    with patch.dict("os.environ", {"LEXLOOP_DATA_DIR": str(data)}), served(settings) as found:
+        yield found
+
+
 def got(client: httpx.Client, path: str, who: str = "ann", status: int = 200, **query: Any) -> Any:
     """What somebody is told of a collection: ``got(client, "laws/tree", document="act.txt")``."""
     found = client.get(f"/api/collections/{path}", params=query, headers=as_(who))
@@ -119,6 +140,11 @@ def suggested(client: httpx.Client, headers: dict[str, str] | None = None) -> An
         assert time.monotonic() < until
         time.sleep(0.1)
     return client.get(path, headers=headers).json()
+
+
+def tables_of(serving: Serving) -> Any:
+    """The tables of a server's people, which its workbench keeps."""
+    return vars(serving.plugins["workbench"])["tables"]
 
 
 def openai_client(address: str, key: str = "any") -> OpenAI:

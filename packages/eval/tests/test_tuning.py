@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import optuna
 import pytest
 import records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
+from optuna.distributions import CategoricalDistribution
+from optuna.trial import FrozenTrial
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
@@ -25,12 +28,11 @@ from lexloop_eval.tuning import (
     Measurement,
     Objective,
     Search,
-    coordinates,
     near_duplicates,
     of_passages,
     scaled,
     split,
-    thinned,
+    suggested,
 )
 
 WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")
@@ -129,14 +131,16 @@ def search(known: Known, objective: Objective = "recall", **changes: Any) -> Sea
     return Search(known.measure, QUESTIONS, objective=objective, **{**fields, **changes})
 
 
-def test_each_coordinate_takes_its_best() -> None:
+def test_the_best_of_two_choices_is_found_and_the_same_each_time() -> None:
     def worth(settings: Settings) -> float:
         return (
             0.5 + 0.2 * (settings.chunking.method == "semantic") - abs(boost_of(settings) - 0.8) / 4
         )
 
-    found = search(Known(worth)).run(BASE)
-    assert found == BASE.changed(**{"chunking.method": "semantic", "fusion.bm25_boost": 0.8})
+    found = search(Known(worth), most=60).run(BASE)
+    assert found.chunking.method == "semantic"
+    assert boost_of(found) == pytest.approx(0.8, abs=0.1)
+    assert found == search(Known(worth), most=60).run(BASE)
 
 
 def test_noise_changes_nothing() -> None:
@@ -151,10 +155,9 @@ def test_what_costs_more_context_is_not_taken() -> None:
         return 0.5 + 0.3 * (host_of(settings) > 0.0)
 
     def tokens(settings: Settings) -> float:
-        return 100.0 + 200.0 * host_of(settings)
+        return 106.0 if host_of(settings) > 0.0 else 100.0
 
-    found = search(Known(worth, tokens)).run(BASE)
-    assert found == BASE  # the smallest host boost costs 110, more than 105
+    assert search(Known(worth, tokens), most=40).run(BASE) == BASE
     assert MOST_TOKENS == 1.05
 
 
@@ -166,73 +169,70 @@ def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
     def worth(settings: Settings) -> float:
         return 0.5 + 0.3 * (settings.chunking.method == "semantic")
 
-    found = search(Known(worth, tokens)).run(BASE)
+    found = search(Known(worth, tokens), most=60).run(BASE)
     assert found.chunking.method == "semantic"
-    assert [row["k"] for row in class_plans(found.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
+    assert class_plans(found.plan)[1]["k"] == 2  # 80 tokens of 100; another would be 120
     assert scaled(Settings(**{"plan.k": 40}), 2.0) == {"plan.k": 50}
+    halved = BASE.changed(**scaled(BASE, 0.5))
+    assert [row["k"] for row in class_plans(halved.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
 
 
-def test_answers_are_written_for_few_of_the_candidates() -> None:
-    known = Known(lambda settings: 0.5 + 0.2 * (boost_of(settings) == 0.8))
-    looking = search(known, "similarity")
-    assert looking.run(BASE) == BASE.changed(**{"fusion.bm25_boost": 0.8})
-    assert looking.used == sum(known.answered) < len(known.answered) / 2
-    assert len([trial for trial in looking.trials if trial.coordinate == "linear.bm25_boost"]) == 3
+def test_answers_are_not_written_for_what_brings_up_less_than_most() -> None:
+    known = Known(lambda settings: 0.5 - abs(boost_of(settings) - 0.8) / 4)
+    looking = search(known, "similarity", most=30)
+    assert boost_of(looking.run(BASE)) == pytest.approx(0.8, abs=0.2)
+    ranked = known.answered.count(False)
+    assert looking.used == known.answered.count(True) <= 30
+    assert ranked > looking.used * 1.2
 
 
-@pytest.mark.parametrize("base", [Settings(), BASE, Settings(fusion="rrf")])
-def test_every_weight_of_every_fusion_is_reached(base: Settings) -> None:
-    every = coordinates(base, chunking=False)
-    tried: dict[tuple[str, str], set[str]] = {}
-    for changes in (one for candidates in every.values() for one in candidates):
-        fusion = base.changed(**changes).fusion
-        for name, value in fusion.model_dump().items():
-            tried.setdefault((fusion.method, name), set()).add(str(value))
-    weights = {
-        (method, name): value
-        for method in ("standardised", "linear", "rrf")
-        for name, value in Settings(fusion=method).fusion.model_dump().items()
-        if isinstance(value, int | float)
+def asked_for(base: Settings, count: int = 60) -> list[FrozenTrial]:
+    """What some trials at random suggest."""
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=7))
+    for _ in range(count):
+        trial = study.ask()
+        base.changed(**suggested(trial, base, True))  # allowed settings, every one
+        study.tell(trial, 0.0)
+    return study.trials
+
+
+def test_every_weight_of_every_fusion_is_reached_within_its_bounds() -> None:
+    distributions: dict[str, Any] = {}
+    for trial in asked_for(Settings()):
+        distributions |= trial.distributions
+    bounds = {
+        name: (held.low, held.high)
+        for name, held in distributions.items()
+        if not isinstance(held, CategoricalDistribution) and " of " not in name
     }
-    assert {name for _, name in weights} == {
-        *("bm25_weight", "cosine_weight", "token_weight"),
-        *("bm25_boost", "host_boost", "k", "lexical_weight"),
+    assert bounds == {
+        "standardised.bm25_weight": (0.0, pytest.approx(2.7)),
+        "standardised.cosine_weight": (0.0, pytest.approx(1.8)),
+        "standardised.token_weight": (0.0, 3.0),
+        "linear.bm25_boost": (0.0, pytest.approx(1.2)),
+        "linear.host_boost": (0.0, 0.4),
+        "rrf.k": (30, 120),
+        "rrf.lexical_weight": (0.0, 1.0),  # three times one half is no share
+        "min_share": (0.02, 0.1),
     }
-    for place, default in weights.items():
-        assert len(tried[place] - {str(default)}) >= 2, place
-    assert tried["linear", "normalisation"] == {"max", "minmax", "none"}
+    assert set(distributions["linear.normalisation"].choices) == {"max", "minmax", "none"}
+    assert (distributions["k of 0"].low, distributions["Q of 2"].high) == (2, 7)
 
 
-def test_the_weights_tried_by_hand() -> None:
-    every = coordinates(BASE, chunking=False)
-    boosts = [one["fusion.bm25_boost"] for one in every["linear.bm25_boost"]]
-    assert boosts == [0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2]
-    hosts = [one["fusion.host_boost"] for one in every["linear.host_boost"]]
-    assert hosts == [0.0, 0.05, 0.1, 0.2, 0.4]
-    assert every["rrf.k"] == [
-        {"fusion": "rrf", "fusion.k": 30},
-        {"fusion": "rrf", "fusion.k": 120},
-    ]
-    shares = coordinates(Settings(fusion="rrf"), chunking=False)["rrf.lexical_weight"]
-    # three times one half is no share
-    assert [one["fusion.lexical_weight"] for one in shares] == [
-        *(0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
-    ]
+def test_what_the_settings_fix_stays_fixed() -> None:
+    fixed = Settings(**{"plan.k": 4, "plan.Q": 2, "retrieval.knowledge_graph": "none"})
+    names = {name for trial in asked_for(fixed, 5) for name in trial.params}
+    assert not {name for name in names if " of " in name or name == "plan.k"}
 
 
 def test_a_weight_of_another_fusion_can_win() -> None:
     def worth(settings: Settings) -> float:
-        return 0.5 + 0.3 * (settings.fusion == ReciprocalRank(k=120))
+        rank = settings.fusion
+        return 0.5 + 0.3 * (isinstance(rank, ReciprocalRank) and rank.k >= 90)
 
-    assert search(Known(worth)).run(BASE) == BASE.changed(**{"fusion": "rrf", "fusion.k": 120})
-
-
-def test_every_coordinate_keeps_its_part_of_the_trials() -> None:
-    every = coordinates(Settings(), chunking=True)
-    few = thinned(every, 20, seed=1)
-    assert few.keys() == every.keys()
-    assert sum(map(len, few.values())) <= 20
-    assert few == thinned(every, 20, seed=1) != thinned(every, 20, seed=2)
+    found = search(Known(worth), most=60).run(BASE).fusion
+    assert isinstance(found, ReciprocalRank)
+    assert found.k >= 90
 
 
 @pytest.mark.parametrize("most", [2, 5, 20])

@@ -1,14 +1,13 @@
 """A server for all that ask and change nothing for others, and its people over HTTP."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from servers import CATS, DOGS, client_of, person, served
-
-from lexloop_server.settings import ServerSettings
+from mcp import ClientSession
+from mcp_sessions import opened
+from servers import animals, client_of
 
 
 @pytest.fixture(autouse=True)
@@ -29,22 +28,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(data: Path) -> Iterator[str]:
-    """Where ann sees the sample and the dogs, bob the dogs, and eve all that there is and was."""
-    for name, text in (("dogs/acts/dogs.txt", DOGS), ("cats/cats.txt", CATS)):
-        (data.parent / name).parent.mkdir(parents=True)
-        (data.parent / name).write_text(text, "utf-8")
-    folders = {"dogs": "dogs", "my cats": "cats", "gone": "gone"}
-    laws = {name: str(data.parent / folder) for name, folder in folders.items()}
-    people = [
-        person("ann", collections=["sample", "dogs"]),
-        person("bob", collections=["dogs"]),
-        person("eve"),
-    ]
-    settings = ServerSettings.of({"collections": {"sample": "sample", **laws}, "people": people})
-    with ExitStack() as stack:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("LEXLOOP_DATA_DIR", str(data))
-            found = stack.enter_context(served(settings))
+    with animals(data) as found:
         yield found
 
 
@@ -58,3 +42,15 @@ def ann(address: str) -> Iterator[httpx.Client]:
 def bob(address: str) -> Iterator[httpx.Client]:
     with client_of(address, "bob") as found:
         yield found
+
+
+@pytest.fixture
+async def eve(address: str) -> AsyncIterator[ClientSession]:
+    async with opened(address, "eve") as session:
+        yield session
+
+
+@pytest.fixture
+async def bobs(address: str) -> AsyncIterator[ClientSession]:
+    async with opened(address, "bob") as session:
+        yield session

@@ -126,17 +126,7 @@ def test_a_conversation_of_somebody_else_is_not_there(ann: httpx.Client, bob: ht
     his = f"/answers/{answer['id']}"
     assert bob.post(f"{his}/feedback", json={"vote": "up"}).status_code == 404
     assert bob.get(f"{his}/export?format=md").status_code == 404
-    assert bob.get(f"{his}/next").status_code == 404
     assert ann.get(f"/threads/{thread}").status_code == 200
-
-
-def test_an_answer_leads_on_to_questions_that_its_documents_answer(ann: httpx.Client) -> None:
-    answer = asked(ann, question="What is the civil penalty for a first violation?")
-    found = ann.get(f"/answers/{answer['id']}/next").json()["questions"]
-    assert 0 < len(found) <= 4
-    assert all(asked(ann, question=question)["passed"] for question in found)
-    hello = asked(ann, question="Hello!")
-    assert ann.get(f"/answers/{hello['id']}/next").json() == {"questions": []}
 
 
 def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path) -> None:

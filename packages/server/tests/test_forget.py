@@ -112,10 +112,7 @@ def test_no_file_has_a_word_of_it_afterwards(
     run: Run, in_json: Run, laws: Path, kept: Path
 ) -> None:
     filled(run, laws, kept)
-    assert run("table", str(laws), "--question", ASKED).exit_code == 0
-    unread()
     before = " ".join(holding(kept))
-    assert "cache/tables/" in before
     assert before.count("texts.sqlite") == 2
     assert answers_with(kept, CANARY)
     for name in ("replies.sqlite", "extractions.sqlite", "texts.json", "feedback.sqlite"):
@@ -123,7 +120,7 @@ def test_no_file_has_a_word_of_it_afterwards(
     told = in_json("forget", "dogs.txt", "--corpus", laws, code=15)
     assert holding(kept) == []
     assert [one["where"] for one in told["left"]] == [str(laws / "dogs.txt")]
-    assert {one["kind"] for one in told["touched"]} == {"thread", "feedback", "table", "cache"}
+    assert {one["kind"] for one in told["touched"]} == {"thread", "feedback", "cache"}
     assert (laws / "dogs.txt").exists()
     told = in_json("forget", "dogs.txt", "--corpus", laws, "--delete-file")
     deleted = {"kind": "file", "where": str(laws / "dogs.txt"), "done": "deleted"}

@@ -1,116 +1,22 @@
 """Forgetting over HTTP: no file of the server has a word of the document, others' stays."""
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from servers import as_, client_of, people, served
+from servers import as_, people
+from uploading import ASKED, CANARY, filled, forgotten, holding, indexed, running
 
 from lexloop.apps.retention import LOOKED
 from lexloop.apps.threads import FILE_NAME, ThreadStore
-from lexloop.apps.withdrawing import NOTE, REMOVED
+from lexloop.apps.withdrawing import NOTE
 from lexloop.core.settings import Settings
 from lexloop_server.forgetting import Orders
 from lexloop_server.homes import home_of
 from lexloop_server.settings import ServerSettings
 from lexloop_server.uploads import UploadStore
-
-CANARY = "zanzibarite"
-SECRET = (
-    f"Dog Licence Act\n\nSection 1. Licence. A keeper must hold a {CANARY} licence for a dog.\n\n"
-    f"Section 2. Fee. A dog licence of the {CANARY} kennel costs 30 dollars a year.\n"
-)
-CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night until it is fed.\n"
-OTHER = (
-    b"Dog Licence Act\n\nSection 1. Licence. A keeper must hold a dog licence for each dog.\n\n"
-    b"Section 2. Fee. A dog licence costs 90 dollars a year.\n"
-)
-ASKED, OF_CATS = "What does a dog licence cost?", "Where must a keeper keep a cat?"
-
-
-def holding(folder: Path, word: str = CANARY) -> list[str]:
-    """The files with a word among their bytes."""
-    files = (one for one in folder.rglob("*") if one.is_file())
-    return sorted(str(one) for one in files if word.encode() in one.read_bytes())
-
-
-@contextmanager
-def running(data: Path, settings: Settings | None = None, **more: Any) -> Iterator[httpx.Client]:
-    """A server where Ann and Bob may upload, and Ann's client."""
-    may = {"may_upload": True}
-    who = ServerSettings.of({"people": people(ann=may, bob=may), **more})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(data))
-        with served(who, settings) as address, client_of(address, "ann") as client:
-            yield client
-
-
-def indexed(client: httpx.Client, who: str = "ann") -> None:
-    told = client.get("/collections/Mine/indexing", headers=as_(who)).text
-    assert "event: done" in told, told
-
-
-def filled(client: httpx.Client, who: str = "ann") -> list[dict[str, Any]]:
-    """Two documents, a thread of two answers, and an opinion on each."""
-    made = client.post("/collections", json={"name": "Mine"}, headers=as_(who))
-    assert made.status_code == 201
-    files = [("files", ("dogs.txt", SECRET.encode())), ("files", ("cats.txt", CATS.encode()))]
-    sent = client.post("/collections/Mine/documents", files=files, headers=as_(who))
-    assert sent.status_code == 202, sent.text
-    indexed(client, who)
-    answers: list[dict[str, Any]] = []
-    for question in (ASKED, OF_CATS):
-        thread = answers[0]["thread"] if answers else None
-        body = {"question": question, "collections": ["Mine"], "thread": thread}
-        told = client.post("/ask", json=body, headers=as_(who)).json()
-        rated = {"vote": "up", "comment": "right"}
-        path = f"/answers/{told['id']}/feedback"
-        assert client.post(path, json=rated, headers=as_(who)).status_code < 300
-        answers.append(told)
-    assert CANARY in answers[0]["answer"]
-    assert answers[1]["citations"][0]["document"] == "cats.txt"
-    return answers
-
-
-def tabled(client: httpx.Client, who: str = "ann", question: str = "") -> str:
-    """A table of what was uploaded, which is filled."""
-    body = {"collection": "Mine", "questions": [question or ASKED]}
-    id: str = client.post("/tables", json=body, headers=as_(who)).json()["id"]
-    run_of(client, id, who)
-    return id
-
-
-def run_of(client: httpx.Client, table: str, who: str = "ann") -> None:
-    """Wait until a table is filled."""
-    until = time.monotonic() + 60
-    while client.get(f"/tables/{table}", headers=as_(who)).json()["run"]["state"] != "done":
-        assert time.monotonic() < until
-
-
-def corrected(client: httpx.Client, table: str, document: str, answer: str) -> httpx.Response:
-    """Correct the first cell of a document."""
-    question = client.get(f"/tables/{table}").json()["checklist"]["questions"][0]["id"]
-    said = {"document": document, "question": question, "expected": 0, "state": "stated"}
-    return client.put(f"/tables/{table}/cell", json={**said, "answer": answer})
-
-
-def rows_of(client: httpx.Client, table: str, who: str = "ann") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.get(f"/tables/{table}/rows", headers=as_(who)).json()[
-        "rows"
-    ]
-    return found
-
-
-def forgotten(client: httpx.Client, document: str, status: int = 202) -> Any:
-    query = {"document": document, "forget": True}
-    told = client.delete("/collections/Mine/documents", params=query)
-    assert told.status_code == status, told.text
-    return told.json()
 
 
 def turns_of(client: httpx.Client, thread: str, who: str = "ann") -> list[dict[str, Any]]:
@@ -121,16 +27,13 @@ def turns_of(client: httpx.Client, thread: str, who: str = "ann") -> list[dict[s
 def test_no_file_has_a_word_of_it_afterwards(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         dogs, cats = filled(client)
-        table = tabled(client)
         assert {Path(one).name for one in holding(tmp_path)} >= {
-            "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite", f"{table}.sqlite"
+            "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite"
         }  # fmt: skip
         told = forgotten(client, "dogs.txt")
         indexed(client)
         kinds = [one["kind"] for one in told["touched"]]
         assert (kinds.count("upload"), kinds.count("thread"), told["left"]) == (1, 2, [])
-        assert kinds.count("table") == 1
-        assert [one["document"] for one in rows_of(client, table)] == ["cats.txt"]
         assert holding(tmp_path) == []
         first, second = turns_of(client, dogs["thread"])
         assert (first["answer"], first["citations"], first["question"]) == (NOTE, [], ASKED)
@@ -147,12 +50,10 @@ def test_another_has_the_same_document(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         filled(client)
         theirs = filled(client, "bob")
-        table = tabled(client, "bob")
         forgotten(client, "dogs.txt")
         indexed(client)
         first, _ = turns_of(client, theirs[0]["thread"], "bob")
         assert first["answer"] == theirs[0]["answer"]
-        assert len(rows_of(client, table, "bob")) == 2
         assert first["feedback"] == {"vote": "up", "comment": "right"}
         left = holding(tmp_path / "collections")
         assert [one for one in left if one.endswith("dogs.txt")]
@@ -185,77 +86,6 @@ def test_with_whom_it_was_shared_keeps_no_word_of_it(tmp_path: Path, who: str) -
         assert turn["answer"] == NOTE
         assert holding(tmp_path) == []
     assert holding(tmp_path) == []
-
-
-def test_a_table_shows_nothing_of_a_file_that_was_removed(tmp_path: Path) -> None:
-    """It is not forgotten: the answers stay, and the table has its row again if it comes back."""
-    with running(tmp_path) as client:
-        filled(client)
-        table = tabled(client)
-        quote = f"It says: the {CANARY} kennel."
-        assert corrected(client, table, "dogs.txt", quote).status_code == 200
-        [question] = client.get(f"/tables/{table}").json()["checklist"]["questions"]
-        told = {"document": "dogs.txt", "question": question["id"]}
-        for change in ("removed", "replaced"):
-            if change == "removed":
-                query = {"document": "dogs.txt"}
-                assert client.delete("/collections/Mine/documents", params=query).is_success
-            else:
-                sent(client, OTHER)
-                indexed(client)
-            assert [one["document"] for one in rows_of(client, table)] == ["cats.txt"]
-            assert client.get(f"/tables/{table}/corrections", params=told).json() == []
-            assert corrected(client, table, "dogs.txt", "x").status_code == 400
-            for form in ("csv", "html"):
-                file = client.get(f"/tables/{table}/export", params={"format": form})
-                assert file.status_code == 200
-                assert CANARY not in file.text
-            indexed(client)
-        assert client.post(f"/tables/{table}/run").status_code == 202
-        run_of(client, table)
-        assert [one["document"] for one in rows_of(client, table)] == ["cats.txt", "dogs.txt"]
-        cell = rows_of(client, table)[1]["cells"][question["id"]]
-        assert "90 dollars" in cell["citations"][0]["quote"]
-        assert cell["correction"]["answer"] == quote  # what people wrote comes back with its file
-
-
-def sent(client: httpx.Client, dogs: bytes) -> None:
-    """Upload another dogs.txt."""
-    files = [("files", ("dogs.txt", dogs))]
-    assert client.post("/collections/Mine/documents", files=files).status_code == 202
-
-
-def test_a_new_collection_of_the_same_name_shows_no_old_row(tmp_path: Path) -> None:
-    with running(tmp_path) as client:
-        filled(client)
-        table = tabled(client)
-        assert client.delete("/collections/Mine").status_code == 204
-        assert client.get(f"/tables/{table}/rows").status_code == 403
-        assert client.post("/collections", json={"name": "Mine"}).status_code == 201
-        sent(client, OTHER)
-        indexed(client)
-        assert rows_of(client, table) == []
-
-
-def test_what_was_written_of_other_rows_loses_its_quotes(tmp_path: Path) -> None:
-    with running(tmp_path) as client:
-        filled(client)
-        table = tabled(client)
-        quote = f"Unlike: A dog licence of the {CANARY} kennel costs 30 dollars a year."
-        assert corrected(client, table, "cats.txt", quote).status_code == 200
-        asks = tabled(client, question=f"Is it so that {quote[8:]}?")
-        told = forgotten(client, "dogs.txt")
-        indexed(client)
-        [row] = rows_of(client, table)
-        [cell] = row["cells"].values()
-        assert (cell["correction"]["answer"], cell["correction"]["by"]) == (REMOVED, "ann")
-        # a question cannot be taken out of its table: that is told
-        assert [one["left"] for one in (told,)] == [
-            ["A question of this table, or its title, quotes the document: delete the table."]
-        ]
-        assert client.delete(f"/tables/{asks}").status_code == 204
-        assert holding(tmp_path) == []
-        assert Orders(tmp_path / "forgotten").begun() == []
 
 
 def test_what_the_audit_log_keeps_is_told(tmp_path: Path) -> None:

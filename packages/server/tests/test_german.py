@@ -144,7 +144,6 @@ def test_events_are_german(hans: httpx.Client) -> None:
         ("/collections/none/documents", "Eine Sammlung 'none' gibt es nicht."),
         ("/collections/sample/text?document=x", "Ein Dokument 'x' gibt es nicht."),
         ("/threads/none", "Das Gespräch 'none' gibt es nicht."),
-        ("/search?q=the", "Fast jeder Text hat the."),
         ("/nowhere", "Das gibt es nicht."),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import ANY
+from unittest.mock import ANY, patch
 from urllib.parse import urlsplit
 
 import httpx
@@ -355,3 +355,28 @@ def test_a_collection_that_is_deleted_ends_its_job(room: Room, mine: str) -> Non
     parts.indexing.idle()
     assert parts.uploads.of("ann") == {}
     client.post("/api/collections", json={"name": "Mine"}, headers=as_("ann"))
+
+
+def test_files_of_two_people_are_indexed_side_by_side(tmp_path: Path) -> None:
+    both = threading.Barrier(2)
+
+    def meet(self: Indexing, job: Job) -> dict[str, Any]:
+        both.wait(20)
+        return {"counts": {}, "skipped": []}
+
+    who = people(ann={"role": "curator"}, bob={"role": "curator"})
+    with (
+        reading_room(tmp_path, {"sample": "sample"}, people=who) as (client, serving),
+        patch.object(Indexing, "_indexed", meet),
+    ):
+        for who in ("ann", "bob"):
+            for name in ("first", "second"):
+                made = client.post("/api/collections", json={"name": name}, headers=as_(who))
+                assert made.is_success, made.text
+                files = [("files", ("dogs.txt", LAW))]
+                path = f"/api/collections/{name}/documents"
+                assert client.post(path, files=files, headers=as_(who)).status_code == 202
+        serving.indexing.idle()
+    assert not both.broken
+    jobs = serving.indexing._jobs.values()
+    assert [job.latest[0] for job in jobs] == ["done"] * 4

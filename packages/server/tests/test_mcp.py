@@ -1,69 +1,27 @@
 """MCP over HTTP by the SDK's own client and by LangChain's adapters, against a real server."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from mcp import ClientSession, McpError
-from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult, ResourceLink, TextContent
+from mcp.types import ResourceLink
 from mcp_messages import BEGIN, HEADERS, LIST
+from mcp_sessions import text_of, typed
 from pydantic import AnyUrl
 from servers import CATS, DOGS, PENALTY, as_, person, served
 
 from lexloop_server.settings import ServerSettings
 
 pytestmark = pytest.mark.anyio
-TOOLS = [
-    *("ask", "search", "find_words", "read_provision", "list_documents", "related"),
-    *("diff", "register", "describe", "table"),
-]
-
-
-@asynccontextmanager
-async def opened(address: str, name: str) -> AsyncIterator[ClientSession]:
-    """A session of a person's."""
-    async with (
-        httpx.AsyncClient(headers=as_(name), timeout=60) as client,
-        streamable_http_client(f"{address}/mcp", http_client=client) as (read, write, _),
-        ClientSession(read, write) as session,
-    ):
-        await session.initialize()
-        yield session
-
-
-@pytest.fixture
-async def eve(address: str) -> AsyncIterator[ClientSession]:
-    async with opened(address, "eve") as session:
-        yield session
-
-
-@pytest.fixture
-async def bobs(address: str) -> AsyncIterator[ClientSession]:
-    async with opened(address, "bob") as session:
-        yield session
-
-
-async def typed(session: ClientSession, tool: str, **given: Any) -> dict[str, Any]:
-    """What a tool gives, typed."""
-    found = await session.call_tool(tool, given)
-    assert not found.isError
-    assert found.structuredContent is not None
-    return found.structuredContent
-
-
-def text_of(found: CallToolResult) -> str:
-    (said,) = [part.text for part in found.content if isinstance(part, TextContent)]
-    return said
+TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
 
 
 async def test_tools_say_what_they_take_and_give(eve: ClientSession) -> None:
     tools = (await eve.list_tools()).tools
-    assert [tool.name for tool in tools] == TOOLS
+    assert [tool.name for tool in tools][: len(TOOLS)] == TOOLS
     for tool in tools:
         assert tool.outputSchema is not None
         assert tool.annotations is not None
@@ -105,9 +63,6 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     alone = {"documents": ["dogs.txt"], "passage": [0, 90]}
     told_alone = await typed(eve, "ask", question="What must a keeper hold?", **alone)
     assert {one["document"] for one in told_alone["sources"]} == {"acts/dogs.txt"}
-    words = await typed(eve, "find_words", words='keeper "dog licence" section 1')
-    assert (words["documents"], words["provision"]) == (1, "section 1")
-    assert {one["provision"] for one in words["found"]} == {"Section 1"}
     asked = {"document": "law", "provision": "20-871(b)", "collection": "sample"}
     (one,) = (await typed(eve, "read_provision", **asked))["provisions"]
     assert (one["document"], one["cut"]) == ("law.txt", False)
@@ -115,24 +70,12 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     assert one["above"]
     listed = (await typed(eve, "read_provision", document="dogs.txt"))["contents"]
     assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
-    changes = await typed(eve, "diff", old="dogs.txt", new="acts/dogs.txt")
-    assert (changes["collection"], changes["counts"]) == ("dogs", {})
     told = await eve.call_tool("related", {"entity": "bias audit", "limit": 5})
     found: dict[str, Any] = json.loads(text_of(told))
     assert found["relations"][0].items() <= (told.structuredContent or {})["relations"][0].items()
     assert (found["entity"], len(found["relations"])) == ("Bias audit", 5)
     assert all(one["quote"] for one in found["relations"])
     assert {one["collection"] for one in found["relations"]} == {"sample"}
-
-
-async def test_each_document_is_asked_for_a_table(eve: ClientSession) -> None:
-    asked = {"collection": "dogs", "questions": ["What does a dog licence cost?"]}
-    found = await typed(eve, "table", **asked)
-    [row] = found["rows"]
-    [cell] = row["cells"]
-    assert (row["document"], found["more"]) == ("acts/dogs.txt", 0)
-    assert "30 dollars" in cell["answer"]
-    assert cell["sources"][0]["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt")
 
 
 async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(
@@ -162,7 +105,6 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
     ("search", {"query": "a", "limit": 10**30}, "limit: Input should be less"),
     ("read_provision", {"document": "../../etc/passwd"}, "no document '../../etc/passwd'"),
-    ("diff", {"old": "dogs.txt", "new": "cats.txt"}, "no document 'cats.txt'"),
     ("related", {"entity": "\0"}, "no entity '\\x00'"),
     ("format_disk", {}, "no tool 'format_disk'"),
 ]
@@ -234,27 +176,3 @@ async def test_tools_are_tools_of_langchain(address: str) -> None:
     message = await ask.ainvoke({"name": "ask", "args": call, "id": "1", "type": "tool_call"})
     assert "90 dollars" in message.content[0]["text"]
     assert message.artifact["structured_content"]["answered"]
-
-
-async def test_the_register_and_a_profile(eve: ClientSession) -> None:
-    given = {"document": "dogs.txt", "kinds": ["duty", "penalty"]}
-    found = await typed(eve, "register", **given)
-    assert found["total"] == len(found["entries"]) > 0
-    (first, *_) = found["entries"]
-    assert (first["collection"], first["document"]) == ("dogs", "acts/dogs.txt")
-    assert first["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt#Section")
-    assert first["quote"] in DOGS
-    refused = await eve.call_tool("register", {"kinds": ["dutys"]})
-    assert refused.isError
-    assert "There is no kind 'dutys'" in text_of(refused)
-    profile = await typed(eve, "describe", document="dogs.txt")
-    assert (profile["collection"], profile["words"]) == ("dogs", len(DOGS.split()))
-    asked = [one["said"] for one in profile["said"] if one["about"] == "worth asking"]
-    for question in asked:
-        assert (await typed(eve, "ask", question=question, collections=["dogs"]))["passed"]
-
-
-async def test_a_register_is_of_what_one_sees(bobs: ClientSession) -> None:
-    found = await typed(bobs, "register")
-    assert {one["collection"] for one in found["entries"]} <= {"dogs"}
-    assert (await bobs.call_tool("describe", {"document": "cats.txt"})).isError

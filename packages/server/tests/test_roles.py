@@ -10,13 +10,17 @@ from fastapi import APIRouter
 from servers import as_, person, served
 
 from lexloop.core.errors import AccessError, SettingsError
+from lexloop.core.packages import brought, loaded
 from lexloop_server.app import create_app
 from lexloop_server.mcp import LexloopMcp
 from lexloop_server.roles import NEEDED, ROLES, Role, check_role
 from lexloop_server.settings import PersonSettings, ServerSettings
 
 MCP = {"POST /mcp", "DELETE /mcp"}
-TOOLS = {name for name in NEEDED if name.startswith("tool ")}
+BROUGHT = [loaded(entry).needed for entry in brought("lexloop.routes").values()]
+ALL = {**NEEDED, **{doing: role for needed in BROUGHT for doing, role in needed.items()}}
+"""What the server needs a role for, and what the packages need that are installed beside it."""
+TOOLS = {name for name in ALL if name.startswith("tool ")}
 
 
 def stated(routes: Any) -> Iterator[str]:
@@ -42,27 +46,28 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_every_route_and_tool_has_a_role_and_the_table_names_no_other() -> None:
     app = create_app()
-    assert {*stated(app.routes)} | TOOLS == {*NEEDED}
     parts = app.state.serving
-    tools = LexloopMcp(parts.asking, parts.collections, lambda _: parts.people._local)
-    assert {f"tool {name}" for name in tools._by_name} == TOOLS
+    assert not NEEDED.keys() & parts.needed
+    known = {*NEEDED, *parts.needed}
+    tools = {f"tool {name}" for name in LexloopMcp(parts, lambda _: parts.people._local)._by_name}
+    assert {*stated(app.routes)} | tools == known
     router = APIRouter()
     router.add_api_route("/api/new", lambda: None)
     app.include_router(router)
-    assert {*stated(app.routes)}.difference(NEEDED) == {"GET /api/new"}
+    assert {*stated(app.routes)}.difference(known) == {"GET /api/new"}
 
 
 def test_a_route_without_a_role_is_open_to_nobody() -> None:
     for role in (None, *ROLES):
         with pytest.raises(AccessError, match="no role is stated"):
-            check_role(role, "GET /api/new")
+            check_role(role, "GET /api/new", {})
 
 
-@pytest.mark.parametrize("doing", sorted({*NEEDED} - TOOLS))
+@pytest.mark.parametrize("doing", sorted({*ALL} - TOOLS))
 def test_each_role_may_do_what_the_table_says(address: str, doing: str) -> None:
     method, _, path = doing.partition(" ")
     path = re.sub(r"\{\w+(:path)?\}", "none", path)
-    needed = NEEDED[doing]
+    needed = ALL[doing]
     with httpx.Client(base_url=address, timeout=60) as client:
         nobody = client.request(method, path)
         assert needed is None or nobody.status_code == 401
@@ -80,9 +85,9 @@ def test_each_role_may_do_what_the_table_says(address: str, doing: str) -> None:
 @pytest.mark.parametrize("role", ROLES)
 def test_tools_are_checked_by_name(role: Role) -> None:
     for tool in TOOLS:
-        check_role(role, tool)
+        check_role(role, tool, ALL)
         with pytest.raises(AccessError, match="yours is none"):
-            check_role(None, tool)
+            check_role(None, tool, ALL)
 
 
 def test_openai_tells_a_refusal_in_its_form(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

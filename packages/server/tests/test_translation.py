@@ -42,6 +42,7 @@ _ELSEWHERE = (
         f"{_SERVER}/audit.py",
     ),  # the command line
     *(f"{_SERVER}/mcp.py", f"{_SERVER}/mcp_transports.py", f"{_SERVER}/shapes/tools.py"),  # MCP
+    *(f"{_WORKBENCH}/serving/tools.py", f"{_WORKBENCH}/serving/results.py"),
     *(f"{_SERVER}/openai.py", "core/jsonl.py"),  # another protocol, files of records
     *(
         "apps/shapes/files.py",
@@ -78,7 +79,7 @@ _SAYING = (
     *("nodes/small_talk.py", "nodes/engineer_prompt.py", "nodes/alignment.py"),
     *("graph/combine.py", "graph/node.py", "graph/resources.py", "store/naming.py"),
     *("apps/shapes/record.py", "apps/withdrawing.py", f"{_SERVER}/asking.py"),
-    *(f"{_SERVER}/collections.py", f"{_SERVER}/uploads.py", f"{_SERVER}/tables.py"),
+    *(f"{_SERVER}/collections.py", f"{_SERVER}/uploads.py", f"{_WORKBENCH}/serving/tables.py"),
     *(f"{_SERVER}/errors.py", f"{_SERVER}/limits.py", "documents/structure/telling.py"),
     *("documents/reading", _FORMATS, f"{_WORKBENCH}/table/run.py", f"{_WORKBENCH}/table/store.py"),
 )

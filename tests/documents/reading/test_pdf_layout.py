@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from fpdf import FPDF
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.documents.document import Document
@@ -191,3 +192,16 @@ def test_a_bold_sentence_is_no_heading_and_a_heading_goes_on_behind_a_semicolon(
     assert document.text.splitlines() == text.splitlines()
     heads = [unit.heading for unit in document.tree.units if unit.heading]
     assert heads == [heading[3:], "Term"]
+
+
+def test_heads_of_one_word_each_name_the_columns() -> None:
+    pdf = FPDF(unit="pt", format=(600, 800))
+    pdf.add_page()
+    pdf.set_font("helvetica", size=10)
+    rows = [("Length", "Winter", "Summer"), ("under 6 m", "120", "240"), ("6 to 9 m", "180", "360")]
+    for number, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            pdf.text(72 + 55 * column, 100 + 16 * number, cell)
+    (document,) = read_pdf(bytes(pdf.output()), "fees.pdf", Limits())
+    assert isinstance(document, Document)
+    assert document.text.split("\n")[0] == "Length | Winter | Summer"

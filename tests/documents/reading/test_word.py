@@ -195,3 +195,19 @@ def test_a_deleted_clause_is_not_counted() -> None:
             for text in gone.iter(f"{{{gone.nsmap['w']}}}t"):
                 text.tag = text.tag[:-1] + "delText"
     assert read(saved(word)).text == "1. Services\n2. Term\n"
+
+
+def test_a_paragraph_whose_end_is_deleted_goes_on_with_the_next() -> None:
+    word = docx.Document()
+    outline(word)
+    for text in ("No dogs ", "and no cats.", "Term"):
+        add(word, text, 0)
+    properties = word.paragraphs[0]._p.get_or_add_pPr()
+    properties.append(parse_xml(f'<w:rPr {nsdecls("w")}><w:del w:id="1"/></w:rPr>'))
+    assert read(saved(word)).text == "1. No dogs and no cats.\n2. Term\n"
+
+
+def test_a_deleted_row_is_left_out(law: Any) -> None:
+    row = law.tables[0].rows[1]._tr
+    row.get_or_add_trPr().append(parse_xml(f'<w:del {nsdecls("w")} w:id="1"/>'))
+    assert "Audit" not in read(saved(law)).text.split("Item | Fee")[1].split("\n")[1]

@@ -210,3 +210,20 @@ def test_what_is_referred_to_and_not_there_is_told_by_how_often_and_to_a_number(
         "Section 11 is referred to 3 times and was not found.",
         "Section 10 is referred to 2 times and was not found.",
     ]
+
+
+@pytest.mark.parametrize(("one", "letter"), [("4.", "(c)"), ("4.", "c.")])
+def test_a_point_of_an_annex_has_its_full_path_below_a_marked_title(one: str, letter: str) -> None:
+    lines = ["Boats Act", "ANNEX III", f"{one} Craft for leisure:", f"{letter} hire boats."]
+    first, second = letter.replace("c", "a"), letter.replace("c", "b")
+    lines[3:3] = [f"{first} yachts;", f"{second} jet skis;"]
+    lines[2:2] = [f"{n}. Craft of kind {n}." for n in (1, 2, 3)]
+    tree = tree_of("\n".join(lines), ((0, 1), (len(lines[0]) + 1, 2)))
+    assert tree.units[-1].label == "Annex III, point 4(c)"
+
+
+def test_a_table_of_a_sheet_is_called_by_its_sheet_and_its_caption() -> None:
+    rows = "Row 1: Table 2: Fees\nRow | Boat | Fee\n3 | Punt | 4\n4 | Ferry | 9\n"
+    tree = tree_of("Sheet “Prices”\n" + rows, ((0, 1),))
+    tables = [(unit.label, unit.heading) for unit in tree.units if unit.kind == "table"]
+    assert tables == [("Sheet “Prices”, Table 2", "Fees")]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.documents.text.languages import languages_of, other_language, read_badly
+from lexloop.documents.text.languages import languages_of, other_language, read_badly, strange_in
 
 ENGLISH = "The operator must keep the data of a child for as long as it is needed, and no longer."
 GERMAN = "Der Betreiber muss die Daten eines Kindes löschen, wenn sie nicht mehr gebraucht werden."
@@ -84,3 +84,23 @@ def test_any_text_is_read(text: str) -> None:
 def test_documents_in_other_scripts_alone_are_read_badly(languages: list[str], told: str) -> None:
     assert read_badly(languages).startswith(told)
     assert bool(read_badly(languages)) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language"),
+    [
+        ("Le locataire doit assurer le hangar avant le premier jour du bail.", "French"),
+        ("Der Mieter muss das Haus vor dem ersten Tag versichern.", "German"),
+        (
+            "\u627f\u79df\u4eba\u5e94\u5f53\u5728\u7b2c\u4e00\u5929\u4e4b\u524d\u4e3a\u623f\u5c4b\u6295\u4fdd\u3002",
+            "Chinese script",
+        ),
+        ("Banco de la Plata, S.A. de C.V., and its heirs.", ""),
+        ("2019-CA-2776 Total Spine Care, LLC", ""),
+        ("The fee is payable pro rata, inter alia, on account.", ""),
+    ],
+)
+def test_one_sentence_of_another_language_is_noticed(sentence: str, language: str) -> None:
+    text = f"The tenant pays the rent. {sentence} The roof is repaired by the landlord."
+    assert strange_in(text, ["English"]) == ([language] if language else [])
+    assert strange_in(text, []) == []

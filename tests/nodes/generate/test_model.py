@@ -175,7 +175,8 @@ def test_sources_are_numbered_in_the_order_of_use() -> None:
     ("answer", "expected"),
     [
         (f"Sorry. {ABSTENTION.upper()} Ask elsewhere.", True),
-        ("The provided documents do not answer this question.", True),
+        (" ".join(reversed(ABSTENTION.rstrip(".").split())), True),
+        ("The fee is not due in this question.", False),
         ("", False),
     ],
 )

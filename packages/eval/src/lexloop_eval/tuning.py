@@ -2,30 +2,34 @@
 
 Whole groups of near-duplicates are assigned, or a question could be reported on after a similar one
 was tuned on. Recall counts pieces of evidence and not chunks: documents cut into small chunks have
-more to find, so chunkers could not be compared. The search goes through the coordinates one after
-the other, and accepts only gains beyond noise.
+more to find, so chunkers could not be compared. Optuna suggests the settings, and only a gain
+beyond noise is accepted.
 """
 
+import math
 import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any, Literal, get_args, get_origin
 
-from lexloop.core.errors import InputError, ModelError, SettingsError
+import optuna
+from optuna.trial import Trial, TrialState
+from pydantic.fields import FieldInfo
+
+from lexloop.core.errors import InputError, ModelError
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import FIXED_K, METHODS, Connection, Settings
-from lexloop.core.settings_groups import Group
+from lexloop.core.settings import METHODS, Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.text.tokens import words
 from lexloop.graph.build import LAST_OF_RETRIEVAL, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
-from lexloop.nodes.classify import TABLES, class_plans
+from lexloop.nodes.classify import class_plans
 from lexloop.nodes.markers import without_markers
 from lexloop.store.view import View
 from lexloop_eval.case import Case
@@ -225,134 +229,87 @@ def _covered(span: Span, places: Sequence[Span]) -> bool:
 
 
 Changes = Mapping[str, Any]
-Coordinates = Mapping[str, Sequence[Changes]]
-RESIZING = "chunking"
-"""Its candidates change how long a chunk is, and so what k passages cost."""
 _MOST_K = 50
-_CHUNKERS: tuple[Changes, ...] = (
-    {"chunking": "auto"},
-    {"chunking": "provisions"},
-    *(
-        {"chunking": "sentence", "chunking.tokens": tokens, "chunking.overlap": overlap}
+_CHUNKERS: Mapping[str, Changes] = {
+    "auto": {"chunking": "auto"},
+    "provisions": {"chunking": "provisions"},
+    **{
+        f"sentences of {tokens}": {
+            "chunking": "sentence",
+            "chunking.tokens": tokens,
+            "chunking.overlap": overlap,
+        }
         for tokens, overlap in ((64, 0), (128, 32), (256, 64), (512, 200))
-    ),
-    {"chunking": "semantic"},
-    *(
-        {"chunking": "characters", "chunking.chars": chars, "chunking.chars_overlap": overlap}
+    },
+    "semantic": {"chunking": "semantic"},
+    **{
+        f"{chars} characters": {
+            "chunking": "characters",
+            "chunking.chars": chars,
+            "chunking.chars_overlap": overlap,
+        }
         for chars, overlap in ((500, 50), (1000, 100))
-    ),
-)
-_FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-"""Factors of a weight's default; fewer for a fusion other than the chosen one."""
-_FEW_FACTORS = (0.5, 2.0)
-_FROM_NOTHING, _FEW_FROM_NOTHING = (0.0, 0.05, 0.1, 0.2, 0.4), (0.1, 0.4)
-"""Values to try for a weight that is 0 by default."""
-_TOP_K = {
-    2: ((3, 5), (4, 6), (5, 5), (4, 8), (3, 10), (6, 8), (7, 7), (8, 5), (8, 10)),
-    3: ((2, 4, 6), (2, 5, 8), (3, 6, 9), (4, 4, 4), (4, 5, 6), (5, 4, 3), (5, 5, 5), (6, 5, 4)),
+    },
 }
-_SHARES = (0.03, 0.04, 0.05, 0.06, 0.08)
-_REWRITES = [{"Q": count} for count in (0, 1, 3, 7)]
-_WALKS = [{"K": k, "S": s} for k, s in ((0, 0), (2, 1), (4, 2), (5, 3))]
+_TIMES, _FROM_NOTHING = 3.0, 0.4
+"""The largest weight tried: so many times its default, or this if the default is 0."""
+_PLAN = {"k": (2, 10), "Q": (0, 7), "K": (0, 5), "S": (0, 3)}
+"""The smallest and largest number tried in the plan of each class."""
+_SHARES = (0.02, 0.1)
 
 
-def coordinates(settings: Settings, chunking: bool) -> Coordinates:
-    """Return the values to try for the current settings.
+def suggested(trial: Trial, base: Settings, chunking: bool) -> Changes:
+    """Return the changes to the first settings that a trial of Optuna suggests.
 
     Args:
-        settings: The current settings. Later coordinates depend on the choices of earlier ones.
+        trial: Chooses each value, and remembers it.
+        base: The first settings. What they fix in the plan stays fixed.
         chunking: Whether the corpus can be cut again. An index cannot.
     """
-    by_name: dict[str, Sequence[Changes]] = {RESIZING: _CHUNKERS} if chunking else {}
-    by_name["fusion"] = [
-        {**formula, "fusion.documents": most}
-        for method in METHODS["fusion"]
-        for formula in _formulas(method)
-        for most in (None, 3)
-    ]
-    for method, kind in METHODS["fusion"].items():
-        for name in weights(kind):
-            by_name[f"{method}.{name}"] = _of_weight(settings, method, name)
-    if settings.variant not in ("hypa", "pa"):
-        return by_name
-    plan = settings.plan
-    if not isinstance(plan.k, int):
-        shares = [{"plan.k": {"min_share": share}} for share in _SHARES]
-        by_name["k"] = [{"plan.k": FIXED_K}, *_tops(settings), *shares]
-    if plan.Q is None and settings.retrieval.rewriter != "none":
-        by_name["Q"] = _by_class(settings, _REWRITES)
-    if plan.K is None and plan.S is None and settings.variant == "hypa":
-        by_name["K and S"] = _by_class(settings, _WALKS)
-    return by_name
-
-
-def weights(kind: type[Group]) -> list[str]:
-    """Return the fields of a fusion that are numbers: its weights and constants."""
-    return [name for name, field in kind.model_fields.items() if field.annotation in (int, float)]
-
-
-def _formulas(method: str) -> list[Changes]:
-    """Return a fusion with each combination of its named choices."""
-    fields = METHODS["fusion"][method].model_fields.items()
-    choices = {
-        f"fusion.{name}": get_args(field.annotation)
-        for name, field in fields
-        if name != "method" and get_origin(field.annotation) is Literal
-    }
-    return [
-        {"fusion": method, **dict(zip(choices, chosen, strict=True))}
-        for chosen in product(*choices.values())
-    ]
-
-
-def _of_weight(settings: Settings, method: str, name: str) -> list[Changes]:
-    """Return values of a weight: many for the chosen fusion, few for each formula of others."""
-    default = METHODS["fusion"][method].model_fields[name].default
-    chosen = settings.fusion.method == method
-    if default:
-        tried = [round(default * factor, 3) for factor in (_FACTORS if chosen else _FEW_FACTORS)]
+    changes: dict[str, Any] = {}
+    if chunking:
+        changes |= _CHUNKERS[trial.suggest_categorical("chunking", [*_CHUNKERS])]
+    method = trial.suggest_categorical("fusion", [*METHODS["fusion"]])
+    changes |= {"fusion": method, **_fusion(trial, method)}
+    plan = base.plan
+    if base.variant not in ("hypa", "pa"):
+        return changes
+    tried = dict(_PLAN)
+    if isinstance(plan.k, int):
+        del tried["k"]
+    elif trial.suggest_categorical("plan.k", ["class", "scores"]) == "class":
+        changes["plan.k"] = "class"
     else:
-        tried = [*(_FROM_NOTHING if chosen else _FEW_FROM_NOTHING)]
-    combinations = [
-        {**formula, f"fusion.{name}": type(default)(value)}
-        for formula in ([{}] if chosen else _formulas(method))
-        for value in tried
+        changes["plan.k"] = {"min_share": trial.suggest_float("min_share", *_SHARES)}
+    if plan.Q is not None or base.retrieval.rewriter == "none":
+        del tried["Q"]
+    if plan.K is not None or plan.S is not None or base.variant == "pa":
+        del tried["K"], tried["S"]
+    changes["plan.classes"] = [
+        {**row, **{name: trial.suggest_int(f"{name} of {label}", *tried[name]) for name in tried}}
+        for label, row in enumerate(class_plans(plan))
     ]
-    return [changes for changes in combinations if _is_allowed(settings, changes)]
+    return changes
 
 
-def _is_allowed(settings: Settings, changes: Changes) -> bool:
-    try:
-        settings.changed(**changes)
-    except SettingsError:
-        return False
-    return True
+def _fusion(trial: Trial, method: str) -> dict[str, Any]:
+    """Return the weights and choices of a fusion that a trial suggests."""
+    changes: dict[str, Any] = {"documents": trial.suggest_categorical("documents", [None, 3])}
+    for name, about in METHODS["fusion"][method].model_fields.items():
+        place, kind, default = f"{method}.{name}", about.annotation, about.default
+        if kind is float:
+            most = min(_TIMES * default or _FROM_NOTHING, _limit(about))
+            changes[name] = trial.suggest_float(place, 0.0, most)
+        elif kind is int:
+            changes[name] = trial.suggest_int(place, default // 2, 2 * default)
+        elif get_origin(kind) is Literal and name != "method":
+            changes[name] = trial.suggest_categorical(place, get_args(kind))
+    return {f"fusion.{name}": value for name, value in changes.items()}
 
 
-def _tops(settings: Settings) -> list[Changes]:
-    """The k of every class: after chunks of another length it lies elsewhere."""
-    rows, count = class_plans(settings.plan), settings.plan.count
-    factor = sum(row["k"] for row in rows) / sum(row["k"] for row in TABLES[count])
-    return [
-        {
-            "plan.classes": [
-                {**row, "k": _times(k, factor)} for row, k in zip(rows, tops, strict=True)
-            ],
-            "plan.k": "class",
-        }
-        for tops in _TOP_K[count]
-    ]
-
-
-def _by_class(settings: Settings, changes: Sequence[Mapping[str, int]]) -> list[Changes]:
-    """Each change in the plan of each class that it changes."""
-    rows = class_plans(settings.plan)
-    return [
-        {"plan.classes": [*rows[:label], {**row, **change}, *rows[label + 1 :]]}
-        for label, row in enumerate(rows)
-        for change in changes
-        if not change.items() <= dict(row).items()
-    ]
+def _limit(field: FieldInfo) -> float:
+    """Return the largest value that a field allows."""
+    return next((bound.le for bound in field.metadata if hasattr(bound, "le")), math.inf)
 
 
 def scaled(settings: Settings, factor: float) -> Changes:
@@ -367,51 +324,28 @@ def _times(k: int, factor: float) -> int:
     return min(_MOST_K, max(1, round(k * factor)))
 
 
-def thinned(every: Coordinates, most: int, seed: int) -> Coordinates:
-    """Return coordinates with at most ``most`` candidates altogether, in proportion.
-
-    Args:
-        every: The coordinates, in the order in which they are tried.
-        most: The maximum number of candidates.
-        seed: Selects them.
-    """
-    total = sum(map(len, every.values()))
-    if total <= most:
-        return every
-    choose = random.Random(seed)  # noqa: S311 - a search is no secret
-    selected: dict[str, Sequence[Changes]] = {}
-    for name, candidates in every.items():
-        count = len(candidates)
-        places = choose.sample(range(count), min(count, max(1, most * count // total)))
-        selected[name] = [candidates[place] for place in sorted(places)]
-    return selected
-
-
 MOST_TOKENS = 1.05
 """Settings may use this much of the tokens of context that the first ones use: with more passages
 recall rises by itself."""
 _REFIT = 0.8
-_FINALISTS = 3
-"""Where answers are needed, so many of a coordinate's candidates are answered with, the best at
-bringing up the evidence."""
+_ASKED = 3
+"""How many settings Optuna is asked for at most, for each that is measured by the objective."""
 
 Measure = Callable[[Settings, Sequence[Case], bool], Measurement]
 """``Measurer.measure``: settings, questions, and whether answers are written."""
 
 
 @dataclass(frozen=True)
-class Trial:
+class Tried:
     """Settings that were measured on the tuning questions.
 
     Args:
-        coordinate: The changed coordinate.
         settings: All settings.
         measured: The measurement.
-        gain: The gain over the settings that they would replace.
-        taken: Whether they replaced them.
+        gain: The gain over the first settings.
+        taken: Whether they are the final ones.
     """
 
-    coordinate: str
     settings: Settings
     measured: Measurement
     gain: Score
@@ -428,10 +362,10 @@ class Search:
         groups: The group of near-duplicates of each question.
         objective: The objective to raise.
         most: The maximum number of settings to measure, including the first.
-        seed: Selects the candidates if there are more.
+        seed: Of the sampler.
         chunking: Whether the corpus can be cut again.
         out_of_time: Called before each trial.
-        progress: Called with the progress of a coordinate.
+        progress: Called with the progress.
     """
 
     measure: Measure
@@ -443,7 +377,7 @@ class Search:
     chunking: bool
     out_of_time: Callable[[], bool]
     progress: Progress
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[Tried] = field(default_factory=list)
     used: int = 0
     _tokens: float = 0.0
     """Of context a question, under the first settings."""
@@ -454,82 +388,80 @@ class Search:
         return self.used >= self.most or self.out_of_time()
 
     def run(self, base: Settings) -> Settings:
-        """Return the best settings found, going through the coordinates once.
+        """Return the best settings found, or the first ones if none gains more than noise.
+
+        Optuna's tree-structured Parzen estimator suggests them, starting from the first ones.
 
         Raises:
             LexloopError: The first settings cannot be measured, or no question has the objective.
         """
-        self.progress("first", 0, 1)
-        current, measured = base, self._measured(base)
-        self._tokens = measured.mean_tokens
-        worth = measured.mean(self.objective)
+        first = best = self._measured(base)
+        self._tokens = first.mean_tokens
+        worth = first.mean(self.objective)
         if isinstance(worth, Unresolved):
             raise InputError(
                 f"No question can be scored by {self.objective}: {worth.reason}.",
                 "Choose another --objective, or add to the gold questions what it needs.",
             )
-        for name in self._coordinates(base):
-            candidates = self._coordinates(current).get(name, ())
-            if candidates and not self.spent:
-                current, measured = self._stepped(name, candidates, current, measured)
-        return current
+        chosen, study = base, _study(self.seed)
+        study.enqueue_trial(_params(base))
+        trial = study.ask()
+        suggested(trial, base, self.chunking)
+        self._tell(study, trial, first)
+        while not self.spent and len(study.trials) < _ASKED * self.most:
+            self.progress("trials", self.used, self.most)
+            trial = study.ask()
+            settings = base.changed(**suggested(trial, base, self.chunking))
+            if self._brings_less(trial, settings):
+                study.tell(trial, state=TrialState.PRUNED)
+                continue
+            settings, measured = self._fitted(settings, base)
+            self._tell(study, trial, measured)
+            gains, _ = self._gains(first, measured)
+            self.trials.append(Tried(settings, measured, mean(gains) if gains else NO_PAIR))
+            further, _ = self._gains(best, measured)
+            if self._excess(measured) <= 0.0 and further and mean(further) > 0.0:
+                chosen, best = settings, measured
+        self.progress("trials", 1, 1)
+        if not beyond_noise(*self._gains(first, best)):
+            return base
+        self.trials = [replace(tried, taken=tried.settings == chosen) for tried in self.trials]
+        return chosen
 
-    def _coordinates(self, settings: Settings) -> Coordinates:
-        return thinned(coordinates(settings, self.chunking), self.most - 1, self.seed)
+    def _brings_less(self, trial: Trial, settings: Settings) -> bool:
+        """Return whether settings bring up less evidence than most, for answering is dear."""
+        if self.objective in OF_RETRIEVAL:
+            return False
+        recall = self._measured(settings, ranking=True).mean("recall")
+        if not is_resolved(recall):
+            return False
+        trial.report(recall, step=0)
+        return trial.should_prune()
 
-    def _stepped(
-        self, name: str, candidates: Sequence[Changes], current: Settings, measured_now: Measurement
-    ) -> tuple[Settings, Measurement]:
-        """Return the settings after a coordinate, and their measurement."""
-        tried = [current.changed(**changes) for changes in candidates]
-        tried = [settings for settings in tried if settings != current]
-        if self.objective not in OF_RETRIEVAL:
-            tried = self._finalists(name, tried)
-        best, worth = current, measured_now
-        rows: list[Trial] = []
-        for number, settings in enumerate(tried):
-            if self.spent:
-                break
-            self.progress(name, number, len(tried))
-            fitted, measured = self._fitted(name, settings)
-            gains, _ = self._gains(measured_now, measured)
-            rows.append(Trial(name, fitted, measured, mean(gains) if gains else NO_PAIR))
-            further, _ = self._gains(worth, measured)
-            if self._allowed(measured) and further and mean(further) > 0.0:
-                best, worth = fitted, measured
-        self.progress(name, 1, 1)
-        if not beyond_noise(*self._gains(measured_now, worth)):
-            best, worth = current, measured_now
-        self.trials += [replace(row, taken=row.settings == best) for row in rows]
-        return best, worth
+    def _tell(self, study: optuna.Study, trial: Trial, measured: Measurement) -> None:
+        worth = measured.mean(self.objective)
+        trial.set_constraint("tokens", self._excess(measured))
+        if is_resolved(worth):
+            study.tell(trial, worth)
+        else:
+            study.tell(trial, state=TrialState.FAIL)
 
-    def _finalists(self, name: str, tried: list[Settings]) -> list[Settings]:
-        """The candidates that bring up most of the evidence, for answering is dear."""
-        ranked: list[tuple[float, Settings]] = []
-        for number, settings in enumerate(tried):
-            if self.out_of_time():
-                break
-            self.progress(f"{name}, retrieval", number, len(tried))
-            fitted, measured = self._fitted(name, settings, ranking=True)
-            recall = measured.mean("recall")
-            if not is_resolved(recall):
-                return tried
-            if self._allowed(measured):
-                ranked.append((recall, fitted))
-        self.progress(f"{name}, retrieval", 1, 1)
-        ranked.sort(key=lambda row: -row[0])
-        return [settings for _, settings in ranked[:_FINALISTS]]
+    def _excess(self, measured: Measurement) -> float:
+        """Return the tokens beyond those that settings may use."""
+        return measured.mean_tokens - MOST_TOKENS * self._tokens
 
-    def _fitted(
-        self, name: str, settings: Settings, ranking: bool = False
-    ) -> tuple[Settings, Measurement]:
-        """Return the settings with the number of passages that costs as much as the first ones."""
-        measured = self._measured(settings, ranking)
+    def _fitted(self, settings: Settings, base: Settings) -> tuple[Settings, Measurement]:
+        """Return settings of another chunker with as many passages as cost what the first ones do.
+
+        Settings of the first chunker stay as they are.
+        """
+        measured = self._measured(settings)
         share = measured.mean_tokens / max(self._tokens, 1.0)
-        if name != RESIZING or _REFIT <= share <= MOST_TOKENS or not share:
+        same = settings.chunking == base.chunking
+        if same or _REFIT <= share <= MOST_TOKENS or not share:
             return settings, measured
         fitted = settings.changed(**scaled(settings, 1.0 / share))
-        return fitted, self._measured(fitted, ranking)
+        return fitted, self._measured(fitted)
 
     def _measured(self, settings: Settings, ranking: bool = False) -> Measurement:
         # ranking candidates by retrieval alone does not measure the objective
@@ -537,12 +469,33 @@ class Search:
         with_answers = self.objective not in OF_RETRIEVAL and not ranking
         return self.measure(settings, self.questions, with_answers)
 
-    def _allowed(self, measured: Measurement) -> bool:
-        return measured.mean_tokens <= MOST_TOKENS * self._tokens
-
     def _gains(self, before: Measurement, after: Measurement) -> tuple[list[float], list[int]]:
         own, theirs = before.scores[self.objective], after.scores[self.objective]
         return paired(own, theirs, self.groups)
+
+
+def _study(seed: int) -> optuna.Study:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True)
+    return optuna.create_study(direction="maximize", sampler=sampler)
+
+
+def _params(base: Settings) -> dict[str, Any]:
+    """Return what a trial suggests where it suggests the first settings, as far as it can."""
+    fusion = base.fusion.model_dump()
+    method, documents = fusion.pop("method"), fusion.pop("documents")
+    return {
+        "chunking": "auto",
+        "fusion": method,
+        "documents": documents,
+        "plan.k": "class",
+        **{f"{method}.{name}": value for name, value in fusion.items()},
+        **{
+            f"{name} of {label}": number
+            for label, row in enumerate(class_plans(base.plan))
+            for name, number in row.items()
+        },
+    }
 
 
 TUNED_SHARE = 0.6
@@ -573,9 +526,9 @@ def tune(
         most: The maximum number of settings to measure by the objective.
         seconds: The time after which no further settings are tried. The result then depends on the
             machine.
-        seed: The seed of the split, and of the candidates left out if there are too many.
+        seed: The seed of the split and of Optuna's sampler.
         chunking: Whether the corpus can be cut again. An index cannot.
-        progress: Called with the progress of each coordinate.
+        progress: Called with the progress.
 
     Returns:
         The report as JSON: the ``settings`` that it changed, the numbers of questions for tuning
@@ -623,7 +576,6 @@ def tune(
     }
     report["trials"] = [
         {
-            "coordinate": trial.coordinate,
             "settings": trial.settings.differing(base),
             "mean": as_json(trial.measured.mean(objective)),
             "gain": as_json(trial.gain),

@@ -15,6 +15,7 @@ from lexloop.documents.reading.html import page_source, read_page
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import printable
 from lexloop.documents.reading.title import chosen_title, is_file_name, own_title
+from lexloop.documents.structure.tree import Hung
 from lexloop_formats.xml import parsed
 
 _PAGES = frozenset(("application/xhtml+xml", "text/html"))
@@ -29,12 +30,13 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
             no text.
     """
     book = _Book(opened(data, limits))
-    texts, headings, length = list[str](), list[tuple[int, int]](), 0
+    texts, headings, notes, length = list[str](), list[tuple[int, int]](), list[Hung](), 0
     for number in book.pages():
-        text, found, _ = read_page(page_source(book.part(number)))
-        headings += [(length + offset, level) for offset, level in found]
-        texts.append(text)
-        length += len(text)
+        page = read_page(page_source(book.part(number)))
+        headings += [(length + offset, level) for offset, level in page.headings]
+        notes += [(length + at, length + start, length + end) for at, start, end in page.notes]
+        texts.append(page.text)
+        length += len(page.text)
     yield from (SkippedSource(name, why, indexed=True) for why in book.troubles)
     text = "".join(texts)
     if not text.strip():
@@ -44,7 +46,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     title = said or chosen_title("", own_title(text, headings), text, PurePosixPath(name).stem)
     identifiers = (e.text for e in book.package.iter("{*}identifier", "{*}source"))
     metadata = Metadata(identifier=identifier_of(identifiers))
-    yield Document(name, title, text, metadata, headings=tuple(headings))
+    hung = tuple(notes)
+    yield Document(name, title, text, metadata, headings=tuple(headings), notes=hung)
 
 
 class _Book:

@@ -167,7 +167,7 @@ def _words(part: Parsed) -> tuple[str, tuple[tuple[int, int], ...]]:
     else:
         text = decode(data, declared) if data.strip() else ""
     if part.get_content_type() == "text/html":
-        text, headings, _ = read_page(text)
+        text, headings, *_ = read_page(text)
         return text, headings
     flowed = str(part.get_param("format", "")).lower() == "flowed"
     written = [printable(line) for line in as_seen(text).strip().split("\n")]

@@ -18,15 +18,11 @@ from starlette.routing import Route
 from lexloop.core.settings import Connection, Settings
 from lexloop_server import (
     ask_routes,
-    diff_routes,
     document_routes,
     errors,
     link_routes,
     openai,
     operator_routes,
-    register_routes,
-    search_routes,
-    table_routes,
 )
 from lexloop_server.fields import only_known_query
 from lexloop_server.limits import shares
@@ -67,7 +63,7 @@ def create_app(
         connection: The connection to models.
 
     Raises:
-        LexloopError: The model cannot be used.
+        LexloopError: The model cannot be used, or a plugin cannot be imported.
     """
     server = server or ServerSettings()
     parts = Serving(server, settings or Settings(), connection or Connection())
@@ -94,19 +90,12 @@ def create_app(
         shares=places,
         audit=parts.audit,
     )
-    for routes in (
-        ask_routes,
-        document_routes,
-        search_routes,
-        diff_routes,
-        register_routes,
-        table_routes,
-        link_routes,
-        operator_routes,
-    ):
-        app.include_router(routes.router, dependencies=[Depends(only_known_query)])
+    own = (ask_routes, document_routes, link_routes, operator_routes)
+    brought = (plugin.router for plugin in parts.plugins.values())
+    for router in (*(module.router for module in own), *brought):
+        app.include_router(router, dependencies=[Depends(only_known_query)])
     app.include_router(openai.router)  # clients of OpenAI's protocol add parameters of their own
-    app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
+    app.state.mcp = McpEndpoint(parts, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)
     app.mount("/", GZipMiddleware(page), name="page")
@@ -124,8 +113,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     tidying.cancel()
     await run_in_threadpool(parts.tell_anchor)
     parts.collections.close()
-    await run_in_threadpool(parts.suggestions.close)
-    await run_in_threadpool(parts.tables.close)
+    for plugin in parts.plugins.values():
+        await run_in_threadpool(plugin.close)
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
     await run_in_threadpool(parts.queue.close)

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from functools import partial
 from importlib.metadata import version
-from itertools import islice
 from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request, Response
@@ -20,11 +18,10 @@ from lexloop_server.errors import body_of, documented
 from lexloop_server.fields import Id
 from lexloop_server.laid_out import LaidOut
 from lexloop_server.middleware import WRONG_KEY, address_of
-from lexloop_server.people import COOKIE, Asker, Person
+from lexloop_server.people import COOKIE, Asker
 from lexloop_server.roles import Role
-from lexloop_server.state import PING_S, SEND_S, Served, Serving, in_turn, while_there
+from lexloop_server.state import PING_S, SEND_S, Served, while_there
 from lexloop_server.translation import Translated, in_language
-from lexloop_workbench.questions import next_questions
 
 router = APIRouter(prefix="/api")
 _STREAM = "text/event-stream"
@@ -35,8 +32,6 @@ _EVENTS: dict[str, Any] = {
 }
 """The answer as events: ``begin``, ``step`` and ``token``, then ``answer`` or ``error``."""
 _MOST_EXPORTED = 1000
-_TRIED, _SUGGESTED = 8, 4
-"""Maximum number of questions tried after an answer, and of questions offered."""
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"content": {MEDIA_TYPES[form]: {} for form in get_args(Format)}}
 }
@@ -50,7 +45,7 @@ class Health(BaseModel):
 
 
 class Me(BaseModel):
-    """The current person, and the hosts that receive their text."""
+    """The current person, the hosts that receive their text, and the server's plugins."""
 
     name: str
     role: Role
@@ -58,6 +53,7 @@ class Me(BaseModel):
     needs_key: bool
     model: str | None
     hosts: list[str]
+    plugins: list[str]
 
 
 class Key(BaseModel):
@@ -84,6 +80,7 @@ async def me(person: Asker, served: Served) -> Me:
         needs_key=served.people.needs_key,
         model=shown(served.engine.settings.model.name),
         hosts=served.asking.hosts,
+        plugins=[*served.plugins],
     )
 
 
@@ -275,7 +272,7 @@ async def export_thread(
             turns[-_MOST_EXPORTED:], wanted, conversation.title, len(turns) > _MOST_EXPORTED
         )
 
-    return await in_turn(request, served, person, work)
+    return await served.in_turn(request, person, work)
 
 
 @router.get(
@@ -287,40 +284,7 @@ def export_answer(
     id: Id, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
 ) -> Response:
     """Export an answer as a file with a footnote for every source."""
-    kept_in, answer = served.store.answer(person.name, id)
-    served.asking.readable(person, kept_in.id)
-    return _file([answer], wanted, "")
-
-
-class NextQuestions(BaseModel):
-    """Follow-up questions to an answer."""
-
-    questions: list[str]
-
-
-@router.get("/answers/{id}/next", responses=documented(404))
-async def questions_next(id: Id, request: Request, person: Asker, served: Served) -> NextQuestions:
-    """Return a few follow-up questions that pass the checks, about the first cited document."""
-    return await in_turn(request, served, person, partial(_next, id, person, served))
-
-
-def _next(id: str, person: Person, served: Serving) -> NextQuestions:
-    from lexloop_workbench.describing import cited_if_passed
-
-    kept_in, answer = served.store.answer(person.name, id)
-    served.asking.readable(person, kept_in.id)
-    cited = answer["citations"] or answer["near"]
-    if not cited:
-        return NextQuestions(questions=[])
-    first = cited[0]["collection"]
-    view = served.collections.view(person, first)
-    same = [citation for citation in cited if citation["collection"] == first]
-    tried = islice(next_questions(view, answer["question"], same), _TRIED)
-    settings = served.collections.settings(person, first)
-    passed = (
-        question for question in tried if cited_if_passed(served.engine.graph(), settings, question)
-    )
-    return NextQuestions(questions=[*islice(passed, _SUGGESTED)])
+    return _file([served.answer(person, id)], wanted, "")
 
 
 @router.post(

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.offered import EMBEDDED_ALONE, chosen
 from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
-from lexloop.apps.threads import SaidTurn, Thread, ThreadStore
+from lexloop.apps.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, messages_of, tags_of_thread, typed
 from lexloop.core.errors import (
     AccessError,
@@ -45,10 +45,6 @@ from lexloop_server.people import Person
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.store.provisions import Source
-    from lexloop.store.view import View
-    from lexloop_workbench.profile import Profile
-    from lexloop_workbench.search import Asked, Excerpt
 
 _log = logging.getLogger("lexloop.serve")
 T = TypeVar("T")
@@ -281,7 +277,7 @@ class Asking:
         if request.documents or request.passage:
             selection = {"only": tuple(request.documents), "passage": request.passage}
             changes |= {f"access.{name}": value for name, value in selection.items()}
-        names, unready = self._ready(person, request.collections)
+        names, unready = self.ready(person, request.collections)
         settings = {name: self.collections.settings(person, name, **changes) for name in names}
         if request.documents:
             from lexloop.graph.selecting import selected
@@ -295,10 +291,14 @@ class Asking:
         self.audit.note(person.name, "ask", text, id=run.id, collections=[*settings])
         return run
 
-    def _ready(
+    def ready(
         self, person: Person, requested: Sequence[str] | None
     ) -> tuple[list[str], dict[str, str]]:
-        """Return the collections that can be asked now, and why others cannot."""
+        """Return the collections that can be asked now, and why others cannot.
+
+        Raises:
+            NotFoundError: The person has no such collection, or none at all.
+        """
         names = (
             self.collections.names(person) if requested is None else list(dict.fromkeys(requested))
         )
@@ -309,33 +309,8 @@ class Asking:
             names = [name for name in names if name not in unready]
         return names, unready
 
-    def searchable(
-        self, person: Person, wanted: Sequence[str] | None
-    ) -> tuple[list[str], dict[str, str]]:
-        """Return the collections that a person may search now, and why others cannot be.
-
-        Raises:
-            LexloopError: There are no such collections, or the person searches too often.
-        """
-        self.rates.count("questions", person.name)
-        return self._ready(person, wanted)
-
-    def turns_with(self, person: Person, asked: "Asked") -> "list[tuple[SaidTurn, list[Excerpt]]]":
-        """Return a person's questions and answers that match a search, latest first, with excerpts.
-
-        Those that they may no longer read are left out.
-        """
-        self.rates.count("questions", person.name)
-        from lexloop_workbench.search import excerpts
-
-        may: dict[str, bool] = {}
-        turns = ((turn, excerpts(turn.text, asked)) for turn in self.store.said(person.name))
-        for turn, _ in (matching := [pair for pair in turns if pair[1]]):
-            if turn.thread not in may:
-                may[turn.thread] = self._is_readable(person, turn.thread)
-        return [pair for pair in matching if may[pair[0].thread]]
-
-    def _is_readable(self, person: Person, id: str) -> bool:
+    def is_readable(self, person: Person, id: str) -> bool:
+        """Return whether a person may still read a thread of theirs."""
         try:
             self.readable(person, id)
         except (AccessError, InputError):
@@ -456,32 +431,6 @@ class Asking:
         note = partial(self.audit.note, person.name, "search", query, collections=[*names])
         await asyncio.to_thread(note, documents=documents)
         return list(merge(*lists, key=_farness))
-
-    async def described(
-        self, person: Person, meant: "Callable[[], tuple[str, View, Source]]"
-    ) -> "tuple[str, Profile]":
-        """Return a document's collection, and its profile with questions that it answers.
-
-        Args:
-            person: The person. It counts as one of their questions.
-            meant: Returns the collection, the view and the document.
-
-        Raises:
-            LexloopError: The person has no such document, or it cannot be read.
-        """
-        from lexloop_workbench.describing import described
-
-        self.rates.count("questions", person.name)
-        graph = await self.engine.ready()
-
-        def work() -> "tuple[str, Profile]":
-            name, view, source = meant()
-            self.audit.note(person.name, "describe", collection=name, documents=[source.name])
-            settings = self.collections.settings(person, name)
-            with opening():
-                return name, described(graph, settings, view, source.name)
-
-        return await self.in_turn(person, work)
 
     async def in_turn(self, person: Person, work: Callable[[], T]) -> T:
         """Return the result of work that computes, in the person's turn; see ``Queue.run``.

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache, cached
@@ -24,7 +24,10 @@ from lexloop.core.errors import (
     AccessError,
     ConflictError,
     CorpusError,
+    DataError,
+    InputError,
     LexloopError,
+    ModelError,
     NotFoundError,
     SettingsError,
 )
@@ -33,15 +36,16 @@ from lexloop_server.indexing import removed_of
 from lexloop_server.people import Person
 from lexloop_server.settings import ServerSettings
 from lexloop_server.sharing import Sharing
-from lexloop_server.suggesting import Suggestions
 from lexloop_server.uploads import Uploaded, UploadStore
 
 if TYPE_CHECKING:
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
+    from lexloop.store.provisions import Source
     from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
+Suggested: TypeAlias = "Callable[[View, Settings], list[str] | None]"
 _AGENTS = 64
 _TITLES = 5
 _NAMED, _HEADS = 3, 5
@@ -182,7 +186,7 @@ class Collections:
         engine: Opens collections.
         uploads: The uploaded collections.
         sharing: Their grants.
-        suggestions: Questions to begin with.
+        suggested: Returns questions to begin with, or None while they are being looked for.
         named_alone: Whether only the operator's collections are visible.
     """
 
@@ -192,13 +196,13 @@ class Collections:
         engine: Engine,
         uploads: UploadStore,
         sharing: Sharing,
-        suggestions: Suggestions,
+        suggested: Suggested,
         *,
         named_alone: bool = False,
     ) -> None:
         self._known = dict(server.collections)
         self._engine = engine
-        self._uploads, self._sharing, self._suggestions = uploads, sharing, suggestions
+        self._uploads, self._sharing, self._suggested = uploads, sharing, suggested
         self._alone, self._named_alone = not server.with_people, named_alone
         self._lock = Lock()
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
@@ -271,6 +275,61 @@ class Collections:
         with opening():
             collection, _ = self._engine.resources.collection(settings)
         return collection.seen_by(Filters.of(settings))
+
+    def meant(
+        self, person: Person, named: str, collection: str | None
+    ) -> "tuple[str, View, Source]":
+        """Return the document that is meant, with its collection and view.
+
+        Args:
+            person: Who asks.
+            named: The document's name, or the end of it.
+            collection: Its collection, or None for all that the person sees.
+
+        Raises:
+            LexloopError: No document matches, or several do.
+        """
+        from lexloop.store.provisions import Source
+
+        views = self.views(person, None if collection is None else [collection])
+        candidates, error = [], None
+        for name, view in views.items():
+            try:
+                candidates.append((name, view, Source.of(view, named)))
+            except InputError as missing:
+                error = missing
+        exact = [candidate for candidate in candidates if candidate[2].name == named]
+        for certain in (candidates, exact):
+            if len(certain) == 1:
+                return certain[0]
+        if candidates:
+            among = ", ".join(name for name, *_ in candidates)
+            raise InputError(f"{named!r} is a document of {among}.", "Name one as `collection`.")
+        if error is not None and len(views) == 1:
+            raise error
+        raise NotFoundError(f"There is no document {named!r}.", "See list_documents.")
+
+    def views(
+        self, person: Person, requested: Iterable[str] | None, as_of: str = "any"
+    ) -> "dict[str, View]":
+        """Return the views of the requested collections.
+
+        If none was named, collections that cannot be opened are skipped.
+
+        Raises:
+            LexloopError: The person has no such collection, or it cannot be opened.
+        """
+        views: dict[str, View] = {}
+        failed: LexloopError | None = None
+        names = self.names(person) if requested is None else dict.fromkeys(requested)
+        for name in names:
+            try:
+                views[name] = self.view(person, name, as_of)
+            except (CorpusError, DataError, ModelError) as error:
+                failed = error
+        if failed is not None and (requested is not None or not views):
+            raise failed
+        return views
 
     def make(self, person: Person, name: str) -> Uploaded:
         """Make an empty collection of a person's own.
@@ -445,7 +504,7 @@ class Collections:
         configured = self._known[name] if name in self._named(person) else None
         trouble = self._trouble(name, opening, until) if opening is not None else ""
         view = opening.result() if opening is not None and not trouble else None
-        passed = [] if view is None else self._suggestions.of(view, self.settings(person, name))
+        passed = [] if view is None else self._suggested(view, self.settings(person, name))
         description = (configured and configured.description) or (
             "" if view is None else self._about(view)
         )

@@ -6,14 +6,13 @@ from collections.abc import AsyncIterator, Callable
 from datetime import date
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel, Field, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
-from typing_extensions import TypedDict
 
 from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
@@ -33,7 +32,6 @@ from lexloop_server.sharing import Grant, Whom
 from lexloop_server.state import Served, Serving
 from lexloop_server.translation import in_language
 from lexloop_server.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
-from lexloop_workbench.versions import compared, same_provision, version_record, versions_of
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
@@ -72,7 +70,6 @@ _FORM: dict[str, Any] = {
 Named = Annotated[DocumentName, Query()]
 Label = Annotated[str, Query(max_length=500, description="E.g. Article 5(1)(a), or a heading.")]
 Offset = Annotated[Place, Query(description="In code points of the text.")]
-AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$", max_length=10)]
 ETag = Annotated[str | None, Header(max_length=1000)]
 
 
@@ -184,43 +181,6 @@ class BoxesBody(BaseModel):
     """The place of a span on its pages."""
 
     pages: list[BoxedPage]
-
-
-class VersionBody(BaseModel):
-    """A version, with a provision if it has it. ``answers`` tells if it is used on the day."""
-
-    document: str
-    title: str
-    in_force_from: date | None
-    in_force_to: date | None
-    version: str
-    answers: bool
-    label: str | None
-    heading: str | None
-    text: str | None
-    start: int | None
-    end: int | None
-
-
-class VersionsBody(BaseModel):
-    """The versions of a document, oldest first."""
-
-    versions: list[VersionBody]
-
-
-class DifferenceBody(TypedDict):
-    """Words of both versions or of one of them."""
-
-    op: Literal["same", "added", "removed"]
-    text: str
-
-
-class CompareBody(BaseModel):
-    """Two versions and how they differ."""
-
-    a: VersionBody
-    b: VersionBody
-    parts: list[DifferenceBody]
 
 
 class NewCollection(BaseModel):
@@ -405,36 +365,6 @@ def page(
         return Response(status_code=304, headers=headers)
     drawn = paper.pages.picture(original, page, fitting(width))
     return Response(drawn, media_type=_PICTURE, headers=headers)
-
-
-@router.get("/{name}/versions")
-def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> VersionsBody:
-    """Return the versions of a document, oldest first, each with its version of a provision."""
-    view, source = read.view, read.source
-    day = _day(as_of)
-    place = source.places(label, SEE_TREE)[0] if label else None
-    records: list[dict[str, Any]] = []
-    for version in versions_of(view, source.name):
-        counterpart = Source.of(view, version)
-        there = None if place is None else same_provision(source, place, counterpart)
-        records.append(version_record(view, counterpart, there, day))
-    return VersionsBody(versions=[VersionBody(**record) for record in records])
-
-
-@router.get("/{name}/compare")
-def compare(
-    seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
-) -> CompareBody:
-    """Compare two versions of a provision, or of the whole document, word by word."""
-    first, second = Source.of(seen.view, a), Source.of(seen.view, b)
-    return CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
-
-
-def _day(day: str) -> date:
-    try:
-        return date.today() if day == "today" else date.fromisoformat(day)
-    except ValueError as error:
-        raise InputError(f"as_of is {day!r}.", "Write the day as YYYY-MM-DD.") from error
 
 
 @router.post("", status_code=201)

@@ -68,6 +68,25 @@ GivenSettings: TypeAlias = Annotated[
     ),
 ]
 
+Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+Words = Annotated[str, Field(min_length=1, max_length=500)]
+AsOf = Annotated[
+    Day | None,
+    Field(
+        description="Answer from the law in force on this day (YYYY-MM-DD), 'today', or 'any' for "
+        "every version. Leave it out for today."
+    ),
+]
+Names = Annotated[
+    Annotated[list[CollectionName], Field(max_length=MOST_COLLECTIONS)] | None,
+    Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
+]
+
+Only = Annotated[
+    Annotated[list[DocumentName], Field(max_length=MOST_DOCUMENTS)] | None,
+    Field(description="Limit to these documents, by name or the end of it. Leave it out for all."),
+]
+
 
 async def only_known_query(request: Request) -> None:
     """Refuse a query parameter that the route ignores: a misspelt ``document`` would mean them all.

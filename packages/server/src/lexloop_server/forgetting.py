@@ -31,7 +31,6 @@ from lexloop.store.folder.forgetting import FOLDERS, held_in
 from lexloop.store.forgetting import Corpora, Forgotten, Held, Removal, Target, not_there
 from lexloop_server.homes import home_of, rename_homes, renamed
 from lexloop_server.uploads import Uploaded, UploadStore
-from lexloop_workbench import tables
 
 CHATS = "threads.sqlite"
 UPLOADS = "collections"
@@ -235,7 +234,8 @@ def _carried_out(
         )
 
     withdraw(store, traces_of(target, corpora, texts), done)
-    tables.withdraw(target, corpora, done, texts)
+    for withdraw_quotes in stores_that("withdraw_quotes"):
+        withdraw_quotes(target, corpora, done, texts)
     if done.over:
         orders.finish(order)
     return done

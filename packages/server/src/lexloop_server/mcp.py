@@ -6,7 +6,7 @@ to do, and calls that end when their client leaves.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 from functools import partial, wraps
 from importlib.metadata import version
@@ -25,39 +25,31 @@ from pydantic import AnyUrl, Field, ValidationError
 
 from lexloop.apps.shapes.text import clean
 from lexloop.core.errors import (
-    CorpusError,
-    DataError,
     InputError,
     LexloopError,
-    ModelError,
     NotFoundError,
 )
 from lexloop.core.folding import folded
-from lexloop.core.running import give_way
 from lexloop.store.provisions import Neighbourhood, Source, neighbourhood
-from lexloop_server.asking import Asking, AskRequest, found_documents
-from lexloop_server.collections import Collections
+from lexloop_server.asking import AskRequest
 from lexloop_server.errors import Problem, faults_of, problem_of
 from lexloop_server.fields import (
-    MOST_COLLECTIONS,
-    MOST_DOCUMENTS,
+    AsOf,
     CollectionName,
-    Day,
     DocumentName,
-    Id,
+    Names,
+    Only,
     Place,
+    Text,
+    Words,
 )
 from lexloop_server.people import Person
 from lexloop_server.roles import check_role
 from lexloop_server.shapes import tools as shapes
-from lexloop_workbench.diff import Comparison, Version
-from lexloop_workbench.profile import Item, Profile
-from lexloop_workbench.register import MOST_AT_ONCE, Entry, Wanted, register
+from lexloop_server.state import Serving
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
-    from lexloop_workbench.table.cell import DocumentAsker
-    from lexloop_workbench.table.checklist import Question
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -68,7 +60,6 @@ WORK = "lexloop.work"
 """The key in the scope of an HTTP request for work to cancel when its client leaves."""
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
 _MOST_LINKS, _MOST_LISTED, _PAGE = 50, 500, 100
-_MOST_COLUMNS = 20
 _MOST_READ = 20_000
 """Characters of one provision, or of a whole document, that are read at once."""
 _INSTRUCTIONS = (
@@ -84,24 +75,6 @@ _READING = types.ToolAnnotations(
 
 Call = Context[Any, Any, Any]
 """One call of a tool, with its sender and the target of its progress."""
-Text = Annotated[str, Field(min_length=1, max_length=20_000)]
-Words = Annotated[str, Field(min_length=1, max_length=500)]
-AsOf = Annotated[
-    Day | None,
-    Field(
-        description="Answer from the law in force on this day (YYYY-MM-DD), 'today', or 'any' for "
-        "every version. Leave it out for today."
-    ),
-]
-Names = Annotated[
-    Annotated[list[CollectionName], Field(max_length=MOST_COLLECTIONS)] | None,
-    Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
-]
-
-Only = Annotated[
-    Annotated[list[DocumentName], Field(max_length=MOST_DOCUMENTS)] | None,
-    Field(description="Limit to these documents, by name or the end of it. Leave it out for all."),
-]
 
 
 def _aside(
@@ -121,30 +94,41 @@ class LexloopMcp(FastMCP[Any]):
     """An MCP server. Places that its tools name are never folders or hosts.
 
     Args:
-        asking: Answers questions and finds passages.
-        collections: The collections, each with who may see it.
+        serving: The parts of the server, with its plugins.
         person_of: Returns the sender of an HTTP request. Its argument is None without a request.
     """
 
-    def __init__(
-        self, asking: Asking, collections: Collections, person_of: Callable[[Any], Person]
-    ) -> None:
-        self._asking, self._collections, self._person_of = asking, collections, person_of
+    def __init__(self, serving: Serving, person_of: Callable[[Any], Person]) -> None:
+        self._asking, self._collections = serving.asking, serving.collections
+        self._needed, self._person_of = serving.needed, person_of
         tools = [
             _tool(self.ask, "Ask the documents"),
             _tool(self.search, "Search passages"),
-            _tool(self.find_words, "Find exact words"),
             _tool(self.read_provision, "Read a provision"),
             _tool(self.list_documents, "List documents"),
             _tool(self.related, "Related statements"),
-            _tool(self.diff, "Compare two versions"),
-            _tool(self.register, "Duties, rights and deadlines"),
-            _tool(self.describe, "Describe a document"),
-            _tool(self.table, "Ask each document"),
+            *(
+                _tool(self._of_plugin(tool), title)
+                for plugin in serving.plugins.values()
+                for title, tool in plugin.tools().items()
+            ),
         ]
         self._by_name = {tool.name: tool for tool in tools}
         super().__init__("lexloop", _INSTRUCTIONS, tools=tools, log_level="WARNING")
         self.protocol.version = version("lexloop")
+
+    def _of_plugin(self, tool: Callable[..., T]) -> Callable[..., Awaitable[T]]:
+        """Return a plugin's tool as a coroutine function of its arguments, without the person."""
+        signature = inspect.signature(tool, eval_str=True)
+        _, *arguments = signature.parameters.values()
+
+        @wraps(tool)
+        async def called(**given: Any) -> T:
+            person = self._person(self.get_context())
+            return await self._asking.in_turn(person, partial(tool, person, **given))
+
+        vars(called)["__signature__"] = signature.replace(parameters=arguments)
+        return called
 
     @property
     def protocol(self) -> Server[Any, Any]:
@@ -173,7 +157,7 @@ class LexloopMcp(FastMCP[Any]):
         if tool is None:
             known = ", ".join(self._by_name)
             raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
-        check_role(self._person(self.get_context()).role, f"tool {name}")
+        check_role(self._person(self.get_context()).role, f"tool {name}", self._needed)
         try:
             result: shapes.Result = await tool.run(arguments, self.get_context())
         except ToolError as error:
@@ -307,43 +291,6 @@ class LexloopMcp(FastMCP[Any]):
         )
 
     @_aside
-    def find_words(
-        self,
-        words: Annotated[
-            Text,
-            Field(
-                description='Words that must all occur, a "phrase" in double quotes, a provision '
-                "such as 'section 4.2', or -word for a word that must not occur."
-            ),
-        ],
-        call: Call,
-        *,
-        collections: Names = None,
-        documents: Only = None,
-        as_of: AsOf = None,
-        limit: Annotated[int, Field(ge=1, le=100, description="Maximum number of documents.")] = 10,
-        offset: Annotated[Place, Field(description="Number of documents to skip.")] = 0,
-    ) -> shapes.WordsFound:
-        """Find every document that contains exact words, phrases or a provision, with the places.
-
-        The search is literal. Use it to list and count occurrences, or to show that a word does
-        not occur.
-        """
-        from lexloop_workbench.search import Asked
-        from lexloop_workbench.search import search as find
-
-        person, sought = self._person(call), Asked.of(words)
-        names, unready = self._asking.searchable(person, collections)
-        views = {name: self._collections.view(person, name, as_of or "today") for name in names}
-        matches = find(views, sought, documents=documents or (), first=offset, limit=limit)
-        result = shapes.WordsFound.of_found(matches, [*unready])
-        documents_found = found_documents(place.model_dump() for place in result.found)
-        self._asking.audit.note(
-            person.name, "search", words, collections=names, documents=documents_found
-        )
-        return result
-
-    @_aside
     def read_provision(
         self,
         document: Annotated[
@@ -370,7 +317,7 @@ class LexloopMcp(FastMCP[Any]):
         The result includes the headings above it and what it refers to. Without a provision, it
         lists the provisions of the document.
         """
-        name, view, source = self._meant(self._person(call), document, collection)
+        name, view, source = self._collections.meant(self._person(call), document, collection)
         result = partial(shapes.Provisions, collection=name, document=source.name)
         if provision is None:
             units = source.units(0)
@@ -399,7 +346,7 @@ class LexloopMcp(FastMCP[Any]):
         Use it to learn what can be asked about and how documents are named.
         """
         person = self._person(call)
-        views = self._views(person, collections)
+        views = self._collections.views(person, collections)
         names = [*views] if collections is not None else self._collections.names(person)
         words = folded(containing or "").casefold()
         matching = [
@@ -434,7 +381,7 @@ class LexloopMcp(FastMCP[Any]):
         """
         neighbourhoods: dict[str, Neighbourhood] = {}
         error: InputError | None = None
-        for name, view in self._views(self._person(call), collections).items():
+        for name, view in self._collections.views(self._person(call), collections).items():
             try:
                 neighbourhoods[name] = neighbourhood(view.graph, entity, depth, limit, where=name)
             except InputError as missing:
@@ -454,199 +401,12 @@ class LexloopMcp(FastMCP[Any]):
             relations=relations[:limit],
         )
 
-    @_aside
-    def register(
-        self,
-        call: Call,
-        *,
-        document: Annotated[
-            DocumentName | None, Field(description="Only this document. Leave it out for all.")
-        ] = None,
-        collection: Annotated[
-            CollectionName | None, Field(description="Only this collection.")
-        ] = None,
-        kinds: Annotated[
-            Annotated[list[Id], Field(max_length=6)] | None,
-            Field(description="Any of duty, right, prohibition, deadline, sum, penalty."),
-        ] = None,
-        actor: Annotated[Words | None, Field(description="Words in the name of who acts.")] = None,
-        since: Annotated[
-            Annotated[list[Words], Field(max_length=100)] | None,
-            Field(
-                description="Dates of events from which periods are counted, as EVENT=YYYY-MM-DD."
-            ),
-        ] = None,
-        as_of: AsOf = None,
-        limit: Annotated[int, Field(ge=1, le=500, description="Maximum number of entries.")] = 50,
-        offset: Annotated[Place, Field(description="Number of entries to skip.")] = 0,
-    ) -> shapes.RegisterFound:
-        """List who must, may or must not do what, by when and unless what, each with its quote.
-
-        Covers duties, rights, prohibitions, deadlines, sums and penalties in documents in English.
-        """
-        wanted = Wanted.of(kinds or (), actor or "", since or ())
-        person = self._person(call)
-        if document is not None:
-            name, view, source = self._meant(person, document, collection)
-            entries = [(name, entry) for entry in register(view, [source.name], wanted).entries]
-        else:
-            names = None if collection is None else [collection]
-            views = self._views(person, names, as_of or "today")
-            entries = [
-                (name, entry)
-                for name, view in views.items()
-                for entry in register(view, (), wanted, MOST_AT_ONCE).entries
-            ]
-        shown = entries[offset : offset + limit]
-        self._asking.audit.note(person.name, "register", document=document, entries=len(shown))
-        return shapes.RegisterFound(
-            total=len(entries), entries=[_entry(name, entry) for name, entry in shown]
-        )
-
-    async def describe(
-        self,
-        document: Annotated[
-            DocumentName, Field(description="The document's name, or the end of it.")
-        ],
-        call: Call,
-        collection: Annotated[
-            CollectionName | None,
-            Field(description="Needed only if several collections have a document of that name."),
-        ] = None,
-    ) -> shapes.ProfileFound:
-        """Describe a document: kind, parties, dates, governing law, outline and defined terms.
-
-        The result also lists what it refers to and questions that it is known to answer.
-        """
-        person = self._person(call)
-        name, profile = await self._asking.described(
-            person, lambda: self._meant(person, document, collection)
-        )
-        return _profile(name, profile)
-
-    @_aside
-    def diff(
-        self,
-        old: Annotated[
-            DocumentName, Field(description="The earlier document's name, or the end of it.")
-        ],
-        new: Annotated[
-            DocumentName, Field(description="The later document's name, in the same collection.")
-        ],
-        call: Call,
-        collection: Annotated[
-            CollectionName | None,
-            Field(description="Their collection. Needed only if several have such documents."),
-        ] = None,
-        limit: Annotated[int, Field(ge=1, le=500, description="Maximum number of changes.")] = 100,
-    ) -> shapes.Changes:
-        """Compare two versions of a document, provision by provision.
-
-        The result says what was changed (word by word), moved, renumbered, added and removed, and
-        which references still use an old number.
-        """
-        person = self._person(call)
-        name, view, source = self._meant(person, old, collection)
-        older = Version(source, view.titles[source.name])
-        changes = Comparison(older, Version.of(view, new)).record()
-        return shapes.Changes.of(name, changes, limit)
-
-    @_aside
-    def table(  # noqa: PLR0917 - a client names them
-        self,
-        collection: Annotated[
-            CollectionName, Field(description="The collection of the documents.")
-        ],
-        call: Call,
-        questions: Annotated[
-            list[Text],
-            Field(max_length=_MOST_COLUMNS, description="The questions to ask each document."),
-        ] = [],  # noqa: B006 - never changed
-        checklist: Annotated[
-            Id | None,
-            Field(
-                description="A checklist to ask as well: commercial, dpa, lease, nda or privacy."
-            ),
-        ] = None,
-        limit: Annotated[int, Field(ge=1, le=25, description="Maximum number of documents.")] = 10,
-        offset: Annotated[Place, Field(description="Number of documents to skip.")] = 0,
-    ) -> shapes.Table:
-        """Ask each document of a collection the same questions, for a table with a source per cell.
-
-        A cell is "not stated" if its document does not answer. To ask one question over all
-        documents together, use `ask`.
-        """
-        from lexloop_server.tables import asked_by, asker_of
-
-        person = self._person(call)
-        questions_asked = asked_by(questions, [checklist] if checklist else []).questions
-        self._asking.rates.count("questions", person.name)
-        text = "\n".join(question.question for question in questions_asked)
-        self._asking.audit.note(person.name, "table", text, collections=[collection])
-        asker = asker_of(self._asking.engine, self._collections, person, collection)
-        names = [*asker.documents][offset:]
-        rows = []
-        for name in names[:limit]:
-            document = asker.of(name)
-            cells = [(question, _cell(document, question)) for question in questions_asked]
-            shown = [
-                shapes.TableCell.of(cell, question.question, collection) for question, cell in cells
-            ]
-            rows.append(shapes.TableRow(document=clean(name), cells=shown))
-        return shapes.Table(collection=collection, rows=rows, more=len(names) - len(rows))
-
     def _person(self, call: Call) -> Person:
         return self._person_of(call.request_context.request)
 
-    def _meant(
-        self, person: Person, named: str, collection: str | None
-    ) -> "tuple[str, View, Source]":
-        """Return the document that is meant, with its collection and view.
-
-        Raises:
-            LexloopError: No document matches, or several do.
-        """
-        views = self._views(person, None if collection is None else [collection])
-        candidates, error = [], None
-        for name, view in views.items():
-            try:
-                candidates.append((name, view, Source.of(view, named)))
-            except InputError as missing:
-                error = missing
-        exact = [candidate for candidate in candidates if candidate[2].name == named]
-        for certain in (candidates, exact):
-            if len(certain) == 1:
-                return certain[0]
-        if candidates:
-            among = ", ".join(name for name, *_ in candidates)
-            raise InputError(f"{named!r} is a document of {among}.", "Name one as `collection`.")
-        if error is not None and len(views) == 1:
-            raise error
-        raise NotFoundError(f"There is no document {named!r}.", "See list_documents.")
-
-    def _views(
-        self, person: Person, requested: Iterable[str] | None, as_of: str = "any"
-    ) -> "dict[str, View]":
-        """Return the views of the requested collections.
-
-        If none was named, collections that cannot be opened are skipped.
-
-        Raises:
-            LexloopError: The person has no such collection, or it cannot be opened.
-        """
-        views: dict[str, View] = {}
-        failed: LexloopError | None = None
-        names = self._collections.names(person) if requested is None else dict.fromkeys(requested)
-        for name in names:
-            try:
-                views[name] = self._collections.view(person, name, as_of)
-            except (CorpusError, DataError, ModelError) as error:
-                failed = error
-        if failed is not None and (requested is not None or not views):
-            raise failed
-        return views
-
-    _opened = _aside(_views)
+    @_aside
+    def _opened(self, person: Person, requested: Iterable[str] | None) -> "dict[str, View]":
+        return self._collections.views(person, requested)
 
     @_aside
     def _text_at(self, person: Person, uri: str) -> str:
@@ -682,11 +442,6 @@ def _tool(does: Any, title: str) -> Tool:
     arguments.model_rebuild(force=True)
     tool.parameters = arguments.model_json_schema()
     return tool
-
-
-def _cell(document: "DocumentAsker", question: "Question") -> dict[str, Any]:
-    give_way()
-    return document.ask(question).model_dump()
 
 
 def _given(result: shapes.Result) -> types.CallToolResult:
@@ -763,53 +518,6 @@ def _document(collection: str, view: "View", name: str) -> shapes.Document:
         version=metadata.version,
         pages=len(view.document(name).pages),
         uri=shapes.SourceLink(collection, name).uri,
-    )
-
-
-def _entry(collection: str, entry: Entry) -> shapes.RegisterEntry:
-    return shapes.RegisterEntry.of(
-        {"collection": collection, **entry.model_dump()},
-        kinds=list(entry.kinds),
-        who=clean(entry.who),
-        what=clean(entry.what),
-        when=clean(entry.when),
-        day=entry.day,
-        note=entry.note,
-        unless=[clean(condition) for condition in entry.unless],
-        sums=entry.sums,
-    )
-
-
-def _profile(collection: str, profile: Profile) -> shapes.ProfileFound:
-    lists: dict[str, Sequence[Item]] = {
-        "party": profile.parties,
-        "made": profile.signed,
-        "in effect": profile.effective,
-        "lasts": profile.term,
-        "governing law": profile.governing_law,
-        "defines": profile.terms,
-        "refers to": profile.refers_to,
-        "worth asking": profile.questions,
-    }
-    place = {"collection": collection, "document": profile.document}
-    items_found = [
-        shapes.ProfileItem.of({**place, **item.model_dump()}, about=about, said=clean(item.said))
-        for about, items in lists.items()
-        for item in items
-    ]
-    outline = [
-        clean(" ".join(dict.fromkeys((unit.label, unit.heading)))) for unit in profile.outline
-    ]
-    return shapes.ProfileFound(
-        collection=collection,
-        document=clean(profile.document),
-        title=clean(profile.title),
-        kind=profile.kind,
-        words=profile.words,
-        provisions=profile.provisions,
-        pages=profile.pages,
-        outline=outline,
-        said=items_found,
     )
 
 

@@ -23,11 +23,10 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from lexloop.core.errors import InputError
-from lexloop_server.asking import Asking
-from lexloop_server.collections import Collections
 from lexloop_server.errors import response_of
 from lexloop_server.people import Person, person_of
 from lexloop_server.roles import check_role
+from lexloop_server.state import Serving
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -47,8 +46,8 @@ class McpEndpoint:
     Each person has up to ``sessions`` sessions. Nobody else can see them or use them up.
     """
 
-    def __init__(self, asking: Asking, collections: Collections, sessions: int) -> None:
-        self._asking, self._collections, self._sessions = asking, collections, sessions
+    def __init__(self, serving: Serving, sessions: int) -> None:
+        self._serving, self._sessions = serving, sessions
         self._group: TaskGroup | None = None
         self._managers: dict[str, StreamableHTTPSessionManager] = {}
         self._loading = asyncio.Lock()
@@ -86,7 +85,7 @@ class McpEndpoint:
 
         from lexloop_server.mcp import LexloopMcp
 
-        offered = LexloopMcp(self._asking, self._collections, person_of)
+        offered = LexloopMcp(self._serving, person_of)
         return StreamableHTTPSessionManager(
             offered.protocol,
             session_idle_timeout=_IDLE_S,
@@ -98,7 +97,7 @@ class McpEndpoint:
         """Answer a request."""
         person = person_of(Request(scope))
         if scope["method"] in _ALLOWED:
-            check_role(person.role, f"{scope['method']} /mcp")
+            check_role(person.role, f"{scope['method']} /mcp", {})
         # the server sends nothing unasked, so a stream waiting for it would only hold a connection
         manager = await self._ready(person) if scope["method"] in _ALLOWED else None
         if manager is None:
@@ -141,11 +140,11 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return received
 
 
-def serve_stdio(asking: Asking, collections: Collections, person: Person) -> None:
+def serve_stdio(serving: Serving, person: Person) -> None:
     """Speak the protocol for a person until standard input closes, or nobody reads any more."""
     from lexloop_server.mcp import LexloopMcp
 
-    offered = LexloopMcp(asking, collections, lambda _: person)
+    offered = LexloopMcp(serving, lambda _: person)
     with _own_streams() as (incoming, outgoing):
         try:
             asyncio.run(_interruptible(_serve(offered, incoming, outgoing)))

@@ -1,6 +1,7 @@
 """The role that each route and tool needs.
 
-Routes and tools that are not listed here are refused to everybody, so nothing new opens by mistake.
+Those that neither this table nor a plugin lists are refused to everybody, so nothing new opens by
+mistake.
 """
 
 from collections.abc import Mapping
@@ -30,14 +31,11 @@ NEEDED: Mapping[str, Role | None] = {
     "DELETE /api/threads/{id}": "reader",
     "GET /api/threads/{id}/export": "reader",
     "GET /api/answers/{id}/export": "reader",
-    "GET /api/answers/{id}/next": "reader",
     "POST /api/answers/{id}/feedback": "reader",
     "PUT /api/threads/{id}/link": "reader",
     "DELETE /api/threads/{id}/link": "reader",
     "GET /api/links": "reader",
     "GET /api/shared/{link}": "reader",
-    "GET /api/search": "reader",
-    "GET /api/search/conversations": "reader",
     "GET /api/collections": "reader",
     "GET /api/collections/{name}/documents": "reader",
     "GET /api/collections/{name}/tree": "reader",
@@ -45,24 +43,7 @@ NEEDED: Mapping[str, Role | None] = {
     "GET /api/collections/{name}/text": "reader",
     "GET /api/collections/{name}/boxes": "reader",
     "GET /api/collections/{name}/page": "reader",
-    "GET /api/collections/{name}/versions": "reader",
-    "GET /api/collections/{name}/compare": "reader",
-    "GET /api/collections/{name}/register": "reader",
-    "GET /api/collections/{name}/profile": "reader",
-    "GET /api/collections/{name}/diff": "reader",
-    "GET /api/collections/{name}/diff/export": "reader",
     "GET /api/collections/{name}/indexing": "reader",
-    "GET /api/checklists": "reader",
-    "GET /api/tables": "reader",
-    "POST /api/tables": "reader",
-    "GET /api/tables/{id}": "reader",
-    "DELETE /api/tables/{id}": "reader",
-    "POST /api/tables/{id}/run": "reader",
-    "DELETE /api/tables/{id}/run": "reader",
-    "GET /api/tables/{id}/rows": "reader",
-    "PUT /api/tables/{id}/cell": "reader",
-    "GET /api/tables/{id}/corrections": "reader",
-    "GET /api/tables/{id}/export": "reader",
     "GET /v1/models": "reader",
     "GET /v1/models/{name:path}": "reader",
     "POST /v1/chat/completions": "reader",
@@ -70,14 +51,9 @@ NEEDED: Mapping[str, Role | None] = {
     "DELETE /mcp": "reader",
     "tool ask": "reader",
     "tool search": "reader",
-    "tool find_words": "reader",
     "tool read_provision": "reader",
     "tool list_documents": "reader",
     "tool related": "reader",
-    "tool register": "reader",
-    "tool describe": "reader",
-    "tool diff": "reader",
-    "tool table": "reader",
     "POST /api/collections": "curator",
     "DELETE /api/collections/{name}": "curator",
     "POST /api/collections/{name}/documents": "curator",
@@ -89,23 +65,25 @@ NEEDED: Mapping[str, Role | None] = {
     "GET /api/audit": "operator",
     "GET /api/audit/verify": "operator",
 }
-"""The role that a route or a tool needs, or None if anybody may use it."""
+"""The role that a route or a tool of the server needs, or None if anybody may use it."""
 
 
-def check_role(role: Role | None, doing: str) -> None:
+def check_role(role: Role | None, doing: str, of_plugins: Mapping[str, Role]) -> None:
     """Check that a role suffices.
 
     Args:
         role: The caller's role, or None if the caller is unknown.
-        doing: A key of ``NEEDED``.
+        doing: A key of one of the tables.
+        of_plugins: The table of the plugins. The server's own counts before it.
 
     Raises:
         RoleNeeded: It needs another role.
-        AccessError: It is not in the table.
+        AccessError: It is in neither table.
     """
-    if doing not in NEEDED:
+    known = {**of_plugins, **NEEDED}
+    if doing not in known:
         raise AccessError(f"Nobody may {doing}: no role is stated for it.", "Tell the developers.")
-    needed = NEEDED[doing]
+    needed = known[doing]
     if needed is None or (role is not None and ROLES.index(role) >= ROLES.index(needed)):
         return
     raise RoleNeeded(
@@ -121,4 +99,5 @@ async def permitted(request: Request) -> None:
     """
     person = request.scope["lexloop.person"]
     role = None if person is None else person.role
-    check_role(role, f"{request.method} {request.scope['route'].path}")
+    doing = f"{request.method} {request.scope['route'].path}"
+    check_role(role, doing, request.app.state.serving.needed)

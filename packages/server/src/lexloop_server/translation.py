@@ -30,6 +30,8 @@ from typing import Any, Literal, NamedTuple
 
 from starlette.responses import JSONResponse
 
+from lexloop.core.types import ABSTENTION
+
 Table = Literal["texts", "lines", "parts"]
 ENGLISH = "en"
 CATALOGUES = Path(__file__).parent / "translations"
@@ -305,4 +307,5 @@ def _catalogue(language: str) -> Catalogue:
 def tables_of(of: str) -> dict[str, dict[str, str]]:
     """Return the tables of the catalogue of a language other than English."""
     tables: dict[str, dict[str, str]] = json.loads((CATALOGUES / f"{of}.json").read_text("utf-8"))
+    tables["lines"][ABSTENTION] = tables["lines"].pop("abstention")  # its wording is named once
     return tables

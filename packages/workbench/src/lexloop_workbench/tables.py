@@ -53,10 +53,10 @@ def quotes(removal: "Removal") -> bool:
 
 def forget(removal: "Removal", done: "Forgotten") -> None:
     """Delete the document's rows, and its quotes from corrections of other rows."""
-    withdraw(removal.target, removal.corpora, done, removal.texts)
+    withdraw_quotes(removal.target, removal.corpora, done, removal.texts)
 
 
-def withdraw(
+def withdraw_quotes(
     target: "Target", corpora: "Corpora", done: "Forgotten", texts: Sequence[str] = ()
 ) -> None:
     """Delete a document's rows from tables, and its quotes from corrections of other rows.

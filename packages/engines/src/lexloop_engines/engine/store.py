@@ -358,20 +358,17 @@ class EngineStore:
         found = self._records.get(chunk_ids, partial(self._stored, "chunks"))
         return [record["chunk"].copy() for record in found]
 
-    def statements(self, chunk_id: str) -> list[Statement]:
-        """See ``Store.statements``."""
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        """See ``Store.statements``; vectors of other chunks that were read come with them."""
         (record,) = self._records.get([chunk_id], partial(self._stored, "chunks"))
-        return statements_in(record["statements"])
-
-    def windows(self, chunk_id: str) -> Vectors:
-        """See ``Store.windows``; those of other chunks that were read come with them."""
         beside = [name for name in self._records.latest() if name != chunk_id]
 
         def fetched(wanted: Sequence[str]) -> Iterable[Vectors]:
             for data in self._column("vectors", wanted):
                 yield self._halves(data).astype(np.float32)
 
-        return self._vectors.get([chunk_id, *beside], fetched)[0]
+        windows = self._vectors.get([chunk_id, *beside], fetched)[0]
+        return statements_in(record["statements"]), windows
 
     def _halves(self, data: bytes) -> NDArray[np.float16]:
         return np.frombuffer(data, dtype=np.float16).reshape(-1, self.embedder.dimension)

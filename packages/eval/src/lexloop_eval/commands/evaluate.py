@@ -314,8 +314,8 @@ def tune(
 ) -> None:
     """Search chunking, fusion, all weights and the plan of each class for your documents.
 
-    60 % of the questions tune; the gain is measured on the others, which the search never sees. A
-    setting changes only for a gain beyond its own interval, at the same tokens of context.
+    60 % of the questions tune; the gain is measured on the others, which the search never sees. The
+    settings change only for a gain beyond its own interval, at the same tokens of context.
     """
     from lexloop.core.jsonl import check_writable, write_checked
     from lexloop.store.opening import manifest_at

@@ -94,7 +94,7 @@ def mcp(*, context: typer.Context, collections: options.Collections = None) -> N
     say_where_text_goes(parts.asking.hosts)
     person = Person(name=LOCAL, tags=settings.access.tags)
     try:
-        serve_stdio(parts.asking, parts.collections, person)
+        serve_stdio(parts, person)
     finally:
         parts.engine.close()
 

@@ -6,7 +6,7 @@ import { opinion } from "./feedback.js";
 import { say } from "./language.js";
 import { blocks, parted, pieces, withoutMarkers } from "./prose.js";
 import { openSource } from "./source.js";
-import { state, titleOf } from "./state.js";
+import { hasWorkbench, state, titleOf } from "./state.js";
 import { BANDS, bandOf, described, fileOf, labelOf, lawAsOf, placeOf, share, titleBeside, when } from "./words.js";
 
 const FEW_CHARS = 260;
@@ -56,7 +56,7 @@ export function answerView(answer, ask, own = true) {
 		cautions(answer),
 		sources(answer, cited, title, open),
 		own && tools(answer),
-		ask && nextQuestions(answer, ask),
+		ask && hasWorkbench() && nextQuestions(answer, ask),
 		own && behind(answer, open),
 	);
 }

@@ -9,7 +9,7 @@ import { announce, button, el, fill, icon, onEscape, sign, tried, trouble } from
 import { add, filesPlace, listenForFiles, mayAdd, ownCollection, quieten } from "./files.js";
 import { say } from "./language.js";
 import { closeSide, narrow } from "./side.js";
-import { asked, hooks, keep, kept, state } from "./state.js";
+import { asked, hasWorkbench, hooks, keep, kept, state } from "./state.js";
 import { showShared } from "./sharing.js";
 import { showThread, threadList } from "./threads.js";
 import { signIn, terms, welcome } from "./welcome.js";
@@ -57,6 +57,7 @@ function showIn(within) {
 	at("app").classList.toggle("out", !within);
 	at("terms").textContent = terms();
 	signOut.hidden = !state.me?.needs_key;
+	for (const name of Object.keys(TOOLS)) at(`${name}-open`).hidden = !hasWorkbench();
 	if (within && !narrow()) asking.field.focus();
 }
 
@@ -124,7 +125,7 @@ async function follow() {
 	const place = new URLSearchParams(location.hash.slice(1));
 	const tool = place.get("tool");
 	for (const name of Object.keys(TOOLS)) at(`${name}-open`).ariaCurrent = name === tool ? "page" : null;
-	if (isTool(tool)) return work(tool);
+	if (isTool(tool) && hasWorkbench()) return work(tool);
 	if (place.get("shared")) return shared(place.get("shared"));
 	form.hidden = false;
 	const id = place.get("thread");

@@ -6,7 +6,7 @@ import { say } from "./language.js";
 import { Pages } from "./pages.js";
 import { Reading } from "./reading.js";
 import { closeSide, narrow, View } from "./side.js";
-import { hooks } from "./state.js";
+import { hasWorkbench, hooks } from "./state.js";
 import { openTree } from "./tree.js";
 import { described, fileOf, inForce, place, placeOf, quoted, titleBeside } from "./words.js";
 
@@ -140,7 +140,7 @@ class Source extends View {
 			el(
 				"div.acts",
 				sign(say("copy"), "copy", () => this.#copy()),
-				this.version && label && sign(say("versions"), "calendar", () => openCompare({ collection, document, label })),
+				this.version && label && hasWorkbench() && sign(say("versions"), "calendar", () => openCompare({ collection, document, label })),
 				sign(say("provisions"), "menu", () => openTree(collection, document, label)),
 				label && button(say("source.ask"), () => askAbout(label), { icon: "edit" }),
 				sign(say("alone.ask"), "send", () => askOnly({ collection, document, label, passage: [this.span.start, this.span.end] })),

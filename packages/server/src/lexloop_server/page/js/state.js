@@ -6,6 +6,9 @@
  */
 export const state = { me: null, collections: [], chosen: null, only: null, asOf: "", settings: {}, thread: null };
 
+/** Whether the server has the workbench: exact search, versions, registers, tables, next questions. */
+export const hasWorkbench = () => state.me?.plugins.includes("workbench") ?? false;
+
 /** What the parts tell the page of, for which main.js has what is done. */
 export const hooks = {};
 

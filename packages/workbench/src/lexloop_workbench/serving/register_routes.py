@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.store.provisions import Source
-from lexloop_server.errors import documented
 from lexloop_server.fields import CollectionName, DocumentName, Id, Label
-from lexloop_server.people import Asker, Person
-from lexloop_server.state import Served, Serving, in_turn, while_there
+from lexloop_server.plugins import Asker, Host, Hosted, Person, documented, opening
+from lexloop_workbench.describing import described
 from lexloop_workbench.profile import Profile
 from lexloop_workbench.register import MOST_AT_ONCE, Register, Wanted, register
 from lexloop_workbench.shapes.register import RegisterFormat, register_file
@@ -49,21 +48,21 @@ async def register_of(
     name: CollectionName,
     request: Request,
     person: Asker,
-    served: Served,
+    host: Hosted,
     chosen: Annotated[_Chosen, Query()],
 ) -> Register | Response:
     """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
-    work = partial(_listed, name, person, served, chosen)
-    return await in_turn(request, served, person, work)
+    work = partial(_listed, name, person, host, chosen)
+    return await host.in_turn(request, person, work)
 
 
-def _listed(name: str, person: Person, served: Serving, chosen: _Chosen) -> Register | Response:
+def _listed(name: str, person: Person, host: Host, chosen: _Chosen) -> Register | Response:
     # who names a version that was replaced wants that one
     day = chosen.as_of or ("any" if chosen.document else "today")
-    view = served.collections.view(person, name, day)
+    view = host.collections.view(person, name, day)
     selection = Wanted.of(chosen.kind, chosen.actor, chosen.since)
     entries = register(view, chosen.document, selection, MOST_AT_ONCE)
-    served.audit.note(person.name, "register", collection=name, documents=entries.documents)
+    host.note(person, "register", collection=name, documents=entries.documents)
     if (form := chosen.format) is None:
         return entries
     title = f"Register of {name}"
@@ -79,14 +78,26 @@ async def profile_of(
     name: CollectionName,
     request: Request,
     person: Asker,
-    served: Served,
+    host: Hosted,
     document: Annotated[DocumentName, Query()],
 ) -> Profile:
     """Describe a document, with questions that it answers. The questions are tried first."""
 
-    def meant() -> "tuple[str, View, Source]":
-        view = served.collections.view(person, name)
-        return name, view, Source.of(view, document)
+    def work() -> Profile:
+        view = host.collections.view(person, name)
+        return profiled(host, person, name, view, Source.of(view, document))
 
-    _, profile = await while_there(request, served.asking.described(person, meant))
-    return profile
+    return await host.in_turn(request, person, work)
+
+
+def profiled(host: Host, person: Person, collection: str, view: "View", source: Source) -> Profile:
+    """Return the profile of a document, counted and recorded as one of a person's questions.
+
+    Raises:
+        LexloopError: It is one too many, or cannot be recorded or read.
+    """
+    host.count(person)
+    host.note(person, "describe", collection=collection, documents=[source.name])
+    settings = host.collections.settings(person, collection)
+    with opening():
+        return described(host.engine.graph(), settings, view, source.name)

@@ -1,18 +1,16 @@
 """Questions to begin with, tried in the background before anybody is shown them."""
 
 import logging
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from lexloop.core.running import Abandoned
-from lexloop_server.limits import Queue
+from lexloop_server.plugins import Host
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.graph.build import Lexloop
     from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
@@ -29,12 +27,11 @@ class Suggestions:
     Results last as long as their view: a changed index or other rights make a new view.
 
     Args:
-        graph: Returns the graph, waiting until it is loaded.
-        queue: Gives each question its turn.
+        host: Has the graph, and gives each question its turn.
     """
 
-    def __init__(self, graph: "Callable[[], Lexloop]", queue: Queue) -> None:
-        self._graph, self._queue = graph, queue
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._lock, self._closing = Lock(), Event()
         self._thread = ThreadPoolExecutor(1, "lexloop-suggesting")
         self._found: WeakKeyDictionary[View, Future[list[str]]] = WeakKeyDictionary()
@@ -65,8 +62,8 @@ class Suggestions:
         from lexloop_workbench.describing import suggested
 
         try:
-            graph = self._graph()
-            with self._queue.held(_NOBODY, self._closing):
+            graph = self._host.engine.graph()
+            with self._host.held(_NOBODY, self._closing):
                 return suggested(graph, settings, view, _MOST, _SECONDS)
         except Abandoned:
             return []

@@ -6,29 +6,26 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
-from lexloop_server.document_routes import Named
-from lexloop_server.errors import documented
-from lexloop_server.fields import CollectionName
-from lexloop_server.people import Asker
-from lexloop_server.state import Served, in_turn
+from lexloop_server.fields import CollectionName, DocumentName
+from lexloop_server.plugins import Asker, Hosted, documented
 from lexloop_workbench.diff import Comparison, Version
 from lexloop_workbench.touched import Report, cited_in
 
 router = APIRouter(prefix="/api/collections", tags=["documents"], responses=documented(404, 409))
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPES["docx"]: {}}}}
-_MOST_TURNS = 1000
+Named = Annotated[DocumentName, Query()]
 Thread = Annotated[
     str, Query(max_length=100, description="A conversation of yours: its quotes that are touched.")
 ]
 
 
 def _comparing(
-    name: CollectionName, person: Asker, served: Served, old: Named, new: Named
+    name: CollectionName, person: Asker, host: Hosted, old: Named, new: Named
 ) -> Callable[[], Comparison]:
     """Return what compares two documents of a collection."""
 
     def compare() -> Comparison:
-        view = served.collections.view(person, name)
+        view = host.collections.view(person, name)
         return Comparison(Version.of(view, old), Version.of(view, new))
 
     return compare
@@ -39,22 +36,19 @@ Compare = Annotated[Callable[[], Comparison], Depends(_comparing)]
 
 @router.get("/{name}/diff")
 async def diff(
-    compare: Compare, request: Request, person: Asker, served: Served, thread: Thread = ""
+    compare: Compare, request: Request, person: Asker, host: Hosted, thread: Thread = ""
 ) -> Report:
     """Compare two documents, provision by provision."""
 
     def report() -> Report:
-        turns: list[Any] = []
-        if thread:
-            served.asking.readable(person, thread)
-            turns = served.store.turns(person.name, thread, limit=_MOST_TURNS)
+        turns = host.turns(person, thread) if thread else []
         return Report.of(compare(), cited_in(turns))
 
-    return await in_turn(request, served, person, report)
+    return await host.in_turn(request, person, report)
 
 
 @router.get("/{name}/diff/export", response_class=Response, responses=_FILE)
-async def export(compare: Compare, request: Request, person: Asker, served: Served) -> Response:
+async def export(compare: Compare, request: Request, person: Asker, host: Hosted) -> Response:
     """Return what changed as a Word document with tracked changes."""
     from lexloop_workbench.shapes.tracked import as_tracked
 
@@ -67,4 +61,4 @@ async def export(compare: Compare, request: Request, person: Asker, served: Serv
             headers={"Content-Disposition": disposition(f"{old} - {new}", "docx")},
         )
 
-    return await in_turn(request, served, person, tracked)
+    return await host.in_turn(request, person, tracked)

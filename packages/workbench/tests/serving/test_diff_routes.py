@@ -9,7 +9,7 @@ from compared import comparison
 from fastapi.testclient import TestClient
 from servers import as_, got, people, reading_room
 
-from lexloop_server.shapes.tools import Changes
+from lexloop_workbench.serving.results import Changes
 
 OLD = "Article 1 Fees\nThe owner must pay a fee of 10 euro for each boat.\n"
 NEW = OLD.replace("10 euro", "12 euro")

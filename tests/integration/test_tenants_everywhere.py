@@ -13,6 +13,7 @@ from lexloop.apps.cli.main import app
 from lexloop.apps.cli.options import ACCESS
 
 Run = Callable[..., Any]
+pytestmark = pytest.mark.usefixtures("own_data_folder", "reading_here")
 MARKS = {"blue": ("azulmark", "azulfile", "AZX"), "red": ("rojomark", "rojofile", "RJX")}
 QUESTION = "When must the owner pay the mooring fee?"
 QUESTIONS = (

@@ -1,4 +1,4 @@
-"""Everything that computes takes its turn: nobody waits behind another's tables, files or calls."""
+"""Everything that computes takes its turn: nobody waits behind another's tables or calls."""
 
 import threading
 import time
@@ -12,10 +12,9 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 from mcp_messages import BEGIN, HEADERS, READY
-from servers import CATS, DOGS, QUESTION, as_, eventually, people, reading_room, served
+from servers import CATS, DOGS, QUESTION, as_, eventually, people, reading_room, served, tables_of
 
 from lexloop.core.running import give_way
-from lexloop_server.indexing import Indexing, Job
 from lexloop_server.settings import ServerSettings
 from lexloop_server.state import Serving
 from lexloop_workbench.register import Source
@@ -91,33 +90,11 @@ def test_cells_of_a_second_person_alternate_with_five_tables_of_the_first(room: 
         assert eventually(lambda: state() == "done")
         for id in hers:
             client.delete(f"/api/tables/{id}/run", headers=as_("ann"))
-        serving.tables.idle()
+        tables_of(serving).idle()
     places = [place for place, who in enumerate(asked) if who == "bob"]
     assert len(places) == 4  # two questions to each of two documents
     assert all(later - earlier <= 2 for earlier, later in pairwise(places))
     assert len(asked) < 200  # hers were not all done first
-
-
-def test_files_of_two_people_are_indexed_side_by_side(room: Room) -> None:
-    client, serving = room
-    both = threading.Barrier(2)
-
-    def meet(self: Indexing, job: Job) -> dict[str, Any]:
-        both.wait(WAIT_S)
-        return {"counts": {}, "skipped": []}
-
-    with patch.object(Indexing, "_indexed", meet):
-        for who in ("ann", "bob"):
-            for name in ("first", "second"):
-                made = client.post("/api/collections", json={"name": name}, headers=as_(who))
-                assert made.is_success, made.text
-                files = [("files", ("dogs.txt", DOGS.encode()))]
-                path = f"/api/collections/{name}/documents"
-                assert client.post(path, files=files, headers=as_(who)).status_code == 202
-        serving.indexing.idle()
-    assert not both.broken
-    jobs = serving.indexing._jobs.values()
-    assert [job.latest[0] for job in jobs] == ["done"] * 4
 
 
 def begun_and_left(address: str, path: str, body: dict[str, Any] | None) -> None:

@@ -3,18 +3,16 @@
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.shapes.files import MEDIA_TYPES, disposition
 from lexloop.core.conversation import checked_question
 from lexloop.core.errors import LexloopError
-from lexloop_server.errors import documented
 from lexloop_server.fields import CollectionName, DocumentName, Id, Place, QuestionText
 from lexloop_server.laid_out import LaidOut
-from lexloop_server.people import Asker, Person
-from lexloop_server.state import Served, Serving, in_turn
-from lexloop_server.tables import RunState, asked_by
+from lexloop_server.plugins import Asker, Host, Hosted, Person, documented
+from lexloop_workbench.serving.tables import RunState, Tables, asked_by
 from lexloop_workbench.shapes.review import REVIEW_FORMATS, ReviewFormat, reviewed
 from lexloop_workbench.table.checklist import Checklist, Deviation, shipped, shipped_checklist
 from lexloop_workbench.table.record import State
@@ -110,6 +108,14 @@ class Wanted(BaseModel):
     sort: Sort = "document"
 
 
+def _tables(request: Request) -> Tables:
+    tables: Tables = request.state.tables
+    return tables
+
+
+Kept = Annotated[Tables, Depends(_tables)]
+
+
 @router.get("/checklists")
 def checklists() -> list[ChecklistBody]:
     """List the sets of questions that come with Lexloop."""
@@ -118,112 +124,113 @@ def checklists() -> list[ChecklistBody]:
 
 
 @router.get("/tables")
-def tables(person: Asker, served: Served) -> list[TableBody]:
+def every(person: Asker, tables: Kept) -> list[TableBody]:
     """List your tables, the newest first."""
-    return [_told(served, person, info) for info in served.tables.infos(person)]
+    return [_told(tables, person, info) for info in tables.infos(person)]
 
 
-def _told(served: Serving, person: Person, info: TableInfo) -> TableBody:
+def _told(tables: Tables, person: Person, info: TableInfo) -> TableBody:
     try:
-        with served.tables.opened(person, info.id) as store:
-            return _body(served, person, store)
+        with tables.opened(person, info.id) as store:
+            return _body(tables, person, store)
     except LexloopError as error:
         return TableBody(**dict(info), trouble=error.what)
 
 
-def _body(served: Serving, person: Person, store: TableStore) -> TableBody:
-    run = served.tables.run(person, store)
+def _body(tables: Tables, person: Person, store: TableStore) -> TableBody:
+    run = tables.run(person, store)
     run_body = RunBody(state=run.state, done=run.done, of=run.of, trouble=run.trouble)
     return TableBody(**dict(store.info), progress=store.progress(), run=run_body)
 
 
 @router.post("/tables", status_code=201)
-def make(new: NewTable, person: Asker, served: Served) -> TableBody:
+def make(new: NewTable, person: Asker, host: Hosted, tables: Kept) -> TableBody:
     """Make a table, and begin to fill it."""
     checklist = asked_by(new.questions, new.checklists)
+    settings = host.collections.settings(person, new.collection)
     for column in checklist.questions:
-        checked_question(column.question, served.engine.settings.max_question_chars)
-    served.rates.count("questions", person.name)
+        checked_question(column.question, settings.max_question_chars)
+    host.count(person)
     questions = "\n".join(column.question for column in checklist.questions)
-    served.audit.note(person.name, "make table", questions, collections=[new.collection])
-    info = served.tables.make(person, new.collection, new.title, checklist)
-    return _told(served, person, info)
+    host.note(person, "make table", questions, collections=[new.collection])
+    info = tables.make(person, new.collection, new.title, checklist)
+    return _told(tables, person, info)
 
 
 @router.get("/tables/{id}")
-def table(id: Id, person: Asker, served: Served) -> TableBody:
+def table(id: Id, person: Asker, tables: Kept) -> TableBody:
     """Return a table's questions and progress."""
-    with served.tables.opened(person, id) as store:
-        return _body(served, person, store)
+    with tables.opened(person, id) as store:
+        return _body(tables, person, store)
 
 
 @router.delete("/tables/{id}", status_code=204)
-def delete(id: Id, person: Asker, served: Served) -> Response:
+def delete(id: Id, person: Asker, host: Hosted, tables: Kept) -> Response:
     """Delete a table with its corrections."""
-    served.audit.note(person.name, "delete table", id=id)
-    served.tables.delete(person, id)
+    host.note(person, "delete table", id=id)
+    tables.delete(person, id)
     return Response(status_code=204)
 
 
 @router.post("/tables/{id}/run", status_code=202)
-def start(id: Id, person: Asker, served: Served) -> TableBody:
+def start(id: Id, person: Asker, host: Hosted, tables: Kept) -> TableBody:
     """Ask about added and changed documents, and ask failed cells again."""
-    served.rates.count("questions", person.name)
-    served.audit.note(person.name, "run table", id=id)
-    served.tables.start(person, id)
-    return table(id, person, served)
+    host.count(person)
+    host.note(person, "run table", id=id)
+    tables.start(person, id)
+    return table(id, person, tables)
 
 
 @router.delete("/tables/{id}/run", status_code=202)
-def stop(id: Id, person: Asker, served: Served) -> TableBody:
+def stop(id: Id, person: Asker, host: Hosted, tables: Kept) -> TableBody:
     """Stop the run. Finished cells stay."""
-    served.audit.note(person.name, "stop table", id=id)
-    served.tables.stop(person, id)
-    return table(id, person, served)
+    host.note(person, "stop table", id=id)
+    tables.stop(person, id)
+    return table(id, person, tables)
 
 
 @router.get("/tables/{id}/rows")
-def rows(id: Id, person: Asker, served: Served, wanted: Annotated[Wanted, Query()]) -> Page:
+def rows(id: Id, person: Asker, tables: Kept, wanted: Annotated[Wanted, Query()]) -> Page:
     """Return some rows: those with a cell that fits all conditions, in the order asked for."""
-    with served.tables.read(person, id) as store:
+    with tables.read(person, id) as store:
         return store.page(**dict(wanted))
 
 
 @router.put("/tables/{id}/cell")
-def correct(id: Id, said: Corrected, person: Asker, served: Served) -> ShownCell:
+def correct(id: Id, said: Corrected, person: Asker, host: Hosted, tables: Kept) -> ShownCell:
     """Correct a cell; 409 if it was not asked yet, or somebody else corrected it meanwhile."""
-    with served.tables.read(person, id) as store:
-        served.audit.note(
-            person.name, "correct", id=id, documents=[said.document], question_id=said.question
-        )
+    with tables.read(person, id) as store:
+        host.note(person, "correct", id=id, documents=[said.document], question_id=said.question)
         return store.correct(**dict(said), by=person.name)
 
 
 @router.get("/tables/{id}/corrections")
 def corrections(
-    id: Id, person: Asker, served: Served, document: Named, question: Asked
+    id: Id, person: Asker, tables: Kept, document: Named, question: Asked
 ) -> list[Correction]:
     """Return the corrections of a cell, the first one first."""
-    with served.tables.read(person, id) as store:
+    with tables.read(person, id) as store:
         return store.history(document, question)
 
 
 @router.get("/tables/{id}/export", response_class=Response, responses=_FILES)
-async def export(
+async def export(  # noqa: PLR0917 - FastAPI names them
     id: Id,
     wanted: Annotated[ExportAs, Query()],
     request: Request,
     person: Asker,
-    served: Served,
+    host: Hosted,
+    tables: Kept,
 ) -> Response:
     """Return the table as a file."""
-    return await in_turn(request, served, person, partial(_exported, id, wanted, person, served))
+    work = partial(_exported, id, wanted, person, host, tables)
+    return await host.in_turn(request, person, work)
 
 
-def _exported(id: str, export_as: ExportAs, person: Person, served: Serving) -> Response:
+def _exported(id: str, export_as: ExportAs, person: Person, host: Host, tables: Tables) -> Response:
     form = export_as.format
-    with served.tables.read(person, id) as store:
-        served.audit.note(person.name, "export table", id=id, form=form)
+    with tables.read(person, id) as store:
+        host.note(person, "export table", id=id, form=form)
         subject = (export_as.re if export_as.memo else "") or store.info.title
         return Response(
             reviewed(store, form, export_as.layout),

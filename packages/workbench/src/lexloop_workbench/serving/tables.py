@@ -18,9 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from lexloop.apps.shapes.text import shortened
 from lexloop.core.conversation import tags_of_thread
 from lexloop.core.errors import AccessError, DataError, InputError, LexloopError, NotFoundError
-from lexloop_server.collections import Collections, Engine, opening
-from lexloop_server.limits import Lines, Queue
-from lexloop_server.people import Person
+from lexloop_server.plugins import Host, Lines, Person, opening
 from lexloop_workbench.tables import folder_of
 
 if TYPE_CHECKING:
@@ -58,17 +56,13 @@ class Tables:
     """The tables of all people.
 
     Args:
-            folder: The folder of the tables.
-            engine: Opens documents and models.
-            collections: The collections, each with who may see it.
-            queue: Gives each cell its turn.
+        folder: The folder of the tables.
+        host: Opens documents and models, and gives each cell its turn.
     """
 
-    def __init__(
-        self, folder: Path, engine: Engine, collections: Collections, queue: Queue
-    ) -> None:
-        self._folder, self._engine, self._collections = folder, engine, collections
-        self._queue, self._lines = queue, Lines("lexloop-tables", _MOST_PEOPLE)
+    def __init__(self, folder: Path, host: Host) -> None:
+        self._folder, self._host = folder, host
+        self._lines = Lines("lexloop-tables", _MOST_PEOPLE)
         self._lock, self._runs = threading.Lock(), dict[Path, Run]()
 
     def make(self, person: Person, collection: str, title: str, asked: "Checklist") -> "TableInfo":
@@ -79,7 +73,7 @@ class Tables:
         """
         from lexloop_workbench.table.store import SUFFIX, TableStore
 
-        self._collections.settings(person, collection)
+        self._host.collections.settings(person, collection)
         folder = folder_of(self._folder, person.name)
         if len([*folder.glob(f"*{SUFFIX}")]) >= MOST:
             raise InputError(f"You have {MOST} tables, the most there may be.", "Delete some.")
@@ -117,7 +111,7 @@ class Tables:
             info = store.info
             tags_of_thread(info.tags, person.tags)
             try:
-                self._collections.settings(person, info.corpus)
+                self._host.collections.settings(person, info.corpus)
             except NotFoundError as error:
                 raise AccessError(
                     "This table quotes a collection that you may not read any more.",
@@ -133,7 +127,7 @@ class Tables:
             LexloopError: They may not read it, or its collection cannot be read.
         """
         with self.opened(person, id) as store:
-            view = self._collections.view(person, store.info.corpus)
+            view = self._host.collections.view(person, store.info.corpus)
 
             def fingerprint(document: str) -> str | None:
                 source = view.access.source_of(document)
@@ -220,8 +214,8 @@ class Tables:
             return
         run.state = "running"
         try:
-            with self.opened(person, id) as store, self._queue.held(person.name):
-                asker = asker_of(self._engine, self._collections, person, store.info.corpus)
+            with self.opened(person, id) as store, self._host.held(person.name):
+                asker = asker_of(self._host, person, store.info.corpus)
                 fill(store, asker, count=count, stop=run.stop, workers=1)
                 if not run.stop.is_set():
                     store.want(False)
@@ -245,9 +239,7 @@ def asked_by(questions: Sequence[str], checklists: Sequence[str]) -> "Checklist"
     return checklist_of(questions, *map(shipped_checklist, dict.fromkeys(checklists)))
 
 
-def asker_of(
-    engine: Engine, collections: Collections, person: Person, collection: str
-) -> "TableAsker":
+def asker_of(host: Host, person: Person, collection: str) -> "TableAsker":
     """Return what asks the documents of a collection that a person may see.
 
     Raises:
@@ -255,6 +247,6 @@ def asker_of(
     """
     from lexloop_workbench.table.cell import TableAsker
 
-    settings = collections.settings(person, collection)
+    settings = host.collections.settings(person, collection)
     with opening():
-        return TableAsker(engine.resources, settings)
+        return TableAsker(host.engine.resources, settings)

@@ -6,12 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop_server.asking import found_documents
-from lexloop_server.errors import documented
 from lexloop_server.fields import MOST_COLLECTIONS, CollectionName, DocumentName, Place
-from lexloop_server.people import Asker, Person
-from lexloop_server.state import Served, Serving, in_turn
-from lexloop_workbench.search import LONGEST, Asked, Excerpt, Found, search
+from lexloop_server.plugins import Asker, Host, Hosted, Person, documented, found_documents
+from lexloop_workbench.search import LONGEST, Asked, Excerpt, Found, excerpts, search
 
 router = APIRouter(prefix="/api/search", tags=["search"], responses=documented(404))
 Text = Annotated[
@@ -77,36 +74,36 @@ class FoundTurns(BaseModel):
 
 @router.get("")
 async def documents(
-    given: Annotated[SoughtInDocuments, Query()], request: Request, person: Asker, served: Served
+    given: Annotated[SoughtInDocuments, Query()], request: Request, person: Asker, host: Hosted
 ) -> FoundBody:
     """Find exact words, phrases and provisions in the documents, each place in its context."""
-    return await in_turn(request, served, person, partial(_in_documents, given, person, served))
+    return await host.in_turn(request, person, partial(_in_documents, given, person, host))
 
 
-def _in_documents(given: SoughtInDocuments, person: Person, served: Serving) -> FoundBody:
+def _in_documents(given: SoughtInDocuments, person: Person, host: Host) -> FoundBody:
     query = Asked.of(given.q, given.any_form)
-    names, unready = served.asking.searchable(person, given.collection or None)
-    views = {name: served.collections.view(person, name, given.as_of) for name in names}
+    names, unready = host.searchable(person, given.collection or None)
+    views = {name: host.collections.view(person, name, given.as_of) for name in names}
     chosen = given.model_dump(include={"first", "limit", "passages"})
     results = search(views, query, documents=given.document, **chosen)
     found_in = found_documents(document.model_dump() for document in results.documents)
-    served.audit.note(person.name, "search", given.q, collections=names, documents=found_in)
+    host.note(person, "search", given.q, collections=names, documents=found_in)
     return FoundBody(**dict(results), unready=unready)
 
 
 @router.get("/conversations")
 async def conversations(
-    given: Annotated[Sought, Query()], request: Request, person: Asker, served: Served
+    given: Annotated[Sought, Query()], request: Request, person: Asker, host: Hosted
 ) -> FoundTurns:
     """Find exact words in what you asked and were answered, as far as you may still read it."""
-    work = partial(_in_conversations, given, person, served)
-    return await in_turn(request, served, person, work)
+    work = partial(_in_conversations, given, person, host)
+    return await host.in_turn(request, person, work)
 
 
-def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTurns:
+def _in_conversations(given: Sought, person: Person, host: Host) -> FoundTurns:
     query = Asked.of(given.q, provisions=False)
-    served.audit.note(person.name, "search", given.q, conversations=True)
-    matching = served.asking.turns_with(person, query)
+    host.note(person, "search", given.q, conversations=True)
+    matching = host.turns_with(person, lambda text: excerpts(text, query))
     shown = matching[given.first : given.first + given.limit]
     turns = [
         FoundTurnBody(
@@ -114,8 +111,8 @@ def _in_conversations(given: Sought, person: Person, served: Serving) -> FoundTu
             thread=turn.thread,
             title=turn.title,
             updated=turn.updated,
-            excerpts=excerpts,
+            excerpts=found,
         )
-        for turn, excerpts in shown
+        for turn, found in shown
     ]
     return FoundTurns(turns=turns, total=len(matching), first=given.first)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
-from servers import as_, people, reading_room
+from servers import as_, people, reading_room, tables_of
 
 from lexloop_server.state import Serving
 from lexloop_workbench.shapes.review import REVIEW_FORMATS
@@ -53,7 +53,7 @@ def made(room: Room, who: str = "ann", **more: Any) -> dict[str, Any]:
     client, serving = room
     body = {"collection": "deals", "questions": [ASKED], **more}
     table: dict[str, Any] = told(client.post("/api/tables", json=body, headers=as_(who)), 201)
-    serving.tables.idle()
+    tables_of(serving).idle()
     return table
 
 
@@ -108,7 +108,7 @@ def test_a_table_of_another_version_hides_no_other_and_is_left_as_it_is(
 ) -> None:
     client, serving = room
     id, other = made(room)["id"], made(room)["id"]
-    (file,) = serving.tables._folder.glob(f"*/{id}.sqlite")
+    (file,) = tables_of(serving)._folder.glob(f"*/{id}.sqlite")
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA user_version = 2")
     before = file.read_bytes()
@@ -157,7 +157,7 @@ def test_of_two_editors_the_second_gets_a_conflict(room: Room) -> None:
 def test_a_cell_that_was_not_asked_yet_is_not_corrected(room: Room) -> None:
     client, serving = room
     id = made(room)["id"]
-    with serving.tables.opened(serving.people.by_key("key-ann"), id) as store:
+    with tables_of(serving).opened(serving.people.by_key("key-ann"), id) as store:
         store.ask_for(Checklist(questions=(LATER,)))
     about = {"document": "loan.txt", "question": LATER.id}
     body = {**about, "expected": 0, "state": "stated", "answer": "Utah's."}
@@ -188,14 +188,14 @@ def test_tables_are_read_from_a_full_disk(tmp_path: Path) -> None:
         named = {"deals": str(tmp_path / "deals")}
         with reading_room(disk / "data", named, people=people()) as room:
             id = made(room)["id"]
-            with room[1].tables.opened(room[1].people.by_key("key-ann"), id) as store:
+            with tables_of(room[1]).opened(room[1].people.by_key("key-ann"), id) as store:
                 store.want(True)  # as a run that was killed leaves it
         with filled(disk), reading_room(disk / "data", named, people=people()) as room:
             [table] = told(room[0].get("/api/tables", headers=as_("ann")))
             assert (table["trouble"], table["progress"]["done"]) == ("", 1)
             [row] = rows(room, id)["rows"]
             assert "$4,000" in str(row)
-            room[1].tables.idle()
+            tables_of(room[1]).idle()
             table = told(room[0].get(f"/api/tables/{id}", headers=as_("ann")))
             assert table["run"]["state"] == "failed"
             assert "disk is full" in table["run"]["trouble"]
@@ -207,7 +207,7 @@ def test_it_is_run_again_stopped_and_deleted(room: Room) -> None:
     id = made(room)["id"]
     again = told(client.post(f"/api/tables/{id}/run", headers=as_("ann")), 202)
     assert again["progress"]["done"] == 3
-    serving.tables.idle()
+    tables_of(serving).idle()
     told(client.delete(f"/api/tables/{id}/run", headers=as_("ann")), 202)
     told(client.delete(f"/api/tables/{id}", headers=as_("ann")), 204)
     assert client.get(f"/api/tables/{id}", headers=as_("ann")).status_code == 404
@@ -216,13 +216,13 @@ def test_it_is_run_again_stopped_and_deleted(room: Room) -> None:
 def test_a_run_that_a_crash_ended_goes_on_once_it_is_looked_at(room: Room) -> None:
     client, serving = room
     id = made(room)["id"]
-    serving.tables._runs.clear()  # as after a start
-    with serving.tables.opened(serving.people._known["ann"], id) as store:
+    tables_of(serving)._runs.clear()  # as after a start
+    with tables_of(serving).opened(serving.people._known["ann"], id) as store:
         store.forget(["loan.txt"])
         store.want(True)
     began = told(client.get(f"/api/tables/{id}", headers=as_("ann")))["run"]["state"]
     assert began in ("waiting", "running", "done")
-    serving.tables.idle()
+    tables_of(serving).idle()
     until = time.monotonic() + 30
     while told(client.get(f"/api/tables/{id}", headers=as_("ann")))["run"]["state"] != "done":
         assert time.monotonic() < until

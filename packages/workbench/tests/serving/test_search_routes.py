@@ -57,6 +57,11 @@ def test_what_cannot_be_sought(
     assert said in answer.text
 
 
+def test_errors_are_told_in_the_language_that_is_asked_for(ann: httpx.Client) -> None:
+    told = ann.get(SEARCH, params={"q": "the"}, headers={"Accept-Language": "de"}).json()
+    assert told["error"]["what"] == "Fast jeder Text hat the."
+
+
 def test_conversations_of_ones_own(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "cats").mkdir()

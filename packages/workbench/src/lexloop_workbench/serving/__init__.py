@@ -1,0 +1,1 @@
+"""What the workbench adds to a server: routes, MCP tools, questions to begin with."""

@@ -1,0 +1,63 @@
+"""The workbench's MCP tools, of what each person sees."""
+
+import pytest
+from mcp import ClientSession
+from mcp_sessions import text_of, typed
+from servers import DOGS
+
+pytestmark = pytest.mark.anyio
+TOOLS = ["find_words", "diff", "register", "describe", "table"]
+
+
+async def test_tools_say_what_they_take_and_give(eve: ClientSession) -> None:
+    tools = {tool.name: tool for tool in (await eve.list_tools()).tools}
+    assert [name for name in tools if name in TOOLS] == TOOLS
+    for name in TOOLS:
+        assert tools[name].outputSchema is not None
+        assert not {"person", "call"} & set(tools[name].inputSchema["properties"])
+        assert tools[name].inputSchema["additionalProperties"] is False
+
+
+async def test_exact_words_and_two_versions(eve: ClientSession) -> None:
+    words = await typed(eve, "find_words", words='keeper "dog licence" section 1')
+    assert (words["documents"], words["provision"]) == (1, "section 1")
+    assert {one["provision"] for one in words["found"]} == {"Section 1"}
+    changes = await typed(eve, "diff", old="dogs.txt", new="acts/dogs.txt")
+    assert (changes["collection"], changes["counts"]) == ("dogs", {})
+    refused = await eve.call_tool("diff", {"old": "dogs.txt", "new": "cats.txt"})
+    assert refused.isError
+    assert "no document 'cats.txt'" in text_of(refused)
+
+
+async def test_each_document_is_asked_for_a_table(eve: ClientSession) -> None:
+    asked = {"collection": "dogs", "questions": ["What does a dog licence cost?"]}
+    found = await typed(eve, "table", **asked)
+    [row] = found["rows"]
+    [cell] = row["cells"]
+    assert (row["document"], found["more"]) == ("acts/dogs.txt", 0)
+    assert "30 dollars" in cell["answer"]
+    assert cell["sources"][0]["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt")
+
+
+async def test_the_register_and_a_profile(eve: ClientSession) -> None:
+    given = {"document": "dogs.txt", "kinds": ["duty", "penalty"]}
+    found = await typed(eve, "register", **given)
+    assert found["total"] == len(found["entries"]) > 0
+    (first, *_) = found["entries"]
+    assert (first["collection"], first["document"]) == ("dogs", "acts/dogs.txt")
+    assert first["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt#Section")
+    assert first["quote"] in DOGS
+    refused = await eve.call_tool("register", {"kinds": ["dutys"]})
+    assert refused.isError
+    assert "There is no kind 'dutys'" in text_of(refused)
+    profile = await typed(eve, "describe", document="dogs.txt")
+    assert (profile["collection"], profile["words"]) == ("dogs", len(DOGS.split()))
+    asked = [one["said"] for one in profile["said"] if one["about"] == "worth asking"]
+    for question in asked:
+        assert (await typed(eve, "ask", question=question, collections=["dogs"]))["passed"]
+
+
+async def test_a_register_is_of_what_one_sees(bobs: ClientSession) -> None:
+    found = await typed(bobs, "register")
+    assert {one["collection"] for one in found["entries"]} <= {"dogs"}
+    assert (await bobs.call_tool("describe", {"document": "cats.txt"})).isError
