@@ -77,9 +77,7 @@ def test_asynchronous_calls_in_the_order_in_which_they_came(embedded: Resources)
     assert [message.text for message in messages_of(graph)[::2]] == ASKED
 
 
-def test_waiting_ends_with_the_time_of_the_question_and_another_thread_waits_for_nobody(
-    embedded: Resources, sqlite: SqliteSaver, hasty: Settings
-) -> None:
+def test_waiting_for_a_turn_ends(embedded: Resources, sqlite: SqliteSaver, hasty: Settings) -> None:
     graph = build_graph(embedded, sqlite)
     with closing(graph.stream(asking(), THREAD)) as held:
         next(held)
@@ -94,9 +92,7 @@ def test_waiting_ends_with_the_time_of_the_question_and_another_thread_waits_for
     assert [message.type for message in messages_of(graph)].count("ai") == 1
 
 
-def test_calls_that_are_cancelled_let_go(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
+def test_cancelled_calls_let_go(scripted: FakeOpenAI, modelled: Callable[..., Lexloop]) -> None:
     scripted.play("generate", Reply(hang=True), Reply("It is due within 10 business days [1]."))
     graph = modelled().copy(update={"checkpointer": InMemorySaver()})
 

@@ -74,9 +74,7 @@ def test_an_attempt_that_fails_leaves_the_one_before(
     assert len(result["messages"]) == 2
 
 
-def test_a_question_never_gets_the_answer_of_the_one_before(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_no_question_gets_the_answer_before(scripted: FakeOpenAI, modelled: Modelled) -> None:
     graph = modelled(max_question_chars=60)
     graph.checkpointer = InMemorySaver(serde=STRICT)
     thread: Any = {"configurable": {"thread_id": "1"}}
