@@ -142,6 +142,6 @@ def test_of_documents_of_one_kind_the_one_whose_company_is_named_is_found(questi
         Document(f"{name.lower()}.example.txt", "Privacy policy", said.format(name))
         for name in ("Ferrolux", "Palmgate", "Quillon")
     ]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     found = documents_described(parse(question), view) or documents_called(question, view)
     assert found == ["ferrolux.example.txt"]
