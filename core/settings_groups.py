@@ -472,7 +472,7 @@ def _own(step: str) -> Any:
 
 
 class PromptSettings(Group):
-    """What a chat model is told at each step."""
+    """Prompts of a user's own, by the step."""
 
     rewrite: str = _own("rewrite")
     generate: str = _own("generate")
