@@ -191,7 +191,9 @@ def reader(suffix: str) -> Any:
         return import_module(f"{__package__}.{known.module}")
     module = _brought(suffix)
     if module is None and known is not None:
-        raise CorpusError(str(package_missing("It", _PACKAGE)), "Then index it again.", _PACKAGE)
+        raise CorpusError(
+            str(package_missing("It", _PACKAGE)), "Then index it again.", package=_PACKAGE
+        )
     if module is None:
         raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(suffixes())}.")
     return module

@@ -8,7 +8,7 @@ from typing import Any
 
 import docx
 import pytest
-from fake_openai import ANSWER, KEY, FakeOpenAI, Reply, refusal
+from fake_openai import ANSWER, KEY, FakeOpenAI, Reply
 
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.shapes.record import text_hosts
@@ -16,7 +16,6 @@ from lexloop.core.settings import Connection, Settings
 
 Run = Callable[..., Any]
 QUESTION = "What is a bias audit?"
-NONSENSE = "What is the boiling point of molybdenum in Antarctica?"
 
 
 def test_answer_with_markers_sources_and_verdict(run: Run) -> None:
@@ -153,23 +152,12 @@ def test_the_host_is_named_and_the_cost_told(
     assert in_json("ask", QUESTION, *by_model)["hosts"] == [host]
 
 
-def test_a_refused_key_is_an_error_that_hides_it(
-    run: Run, server: FakeOpenAI, by_model: list[str]
-) -> None:
+def test_an_error_hides_a_refused_key(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
     server.key = "another"
     result = run("ask", QUESTION, "--json", *by_model)
     assert result.exit_code == 6
     assert json.loads(result.stdout)["error"]["type"] == "ModelAuthError"
     assert KEY not in result.stdout + result.stderr
-
-
-def test_fallback_is_listed(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
-    server.otherwise = refusal(500)
-    result = run("ask", QUESTION, "--fallback", "--set", "model.attempts=1", *by_model)
-    assert result.exit_code == 0
-    said = "Used Lexloop's own rules in place of openai:scripted to write the answer: "
-    assert result.stdout.count(said) == 1
-    assert "Degraded" not in result.stdout
 
 
 def test_reasoning_is_in_the_trace_alone(

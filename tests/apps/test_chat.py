@@ -23,9 +23,7 @@ def threads(tmp_path: Path) -> Path:
     return tmp_path / "kept" / "threads.sqlite"
 
 
-def test_commands_and_a_bad_question_that_does_not_end_the_chat(
-    run: Run, kept: tuple[str, ...], threads: Path
-) -> None:
+def test_commands_and_a_bad_question(run: Run, kept: tuple[str, ...], threads: Path) -> None:
     lines = ["/sources", "x" * 4001, FIRST, "/sources", "/trace", "/reset", "/trace", "/help",
              "/fly", "/quit", "never asked"]  # fmt: skip
     result = run(*kept, stdin="\n".join(lines))
@@ -48,9 +46,7 @@ def kept(threads: Path) -> tuple[str, ...]:
     return ("chat", "--thread", "my own", "--threads-file", str(threads))
 
 
-def test_a_thread_is_resumed_with_how_its_answer_came_about(
-    run: Run, kept: tuple[str, ...], threads: Path
-) -> None:
+def test_a_thread_is_resumed_with_its_trace(run: Run, kept: tuple[str, ...], threads: Path) -> None:
     first = run(*kept, stdin=f"{FIRST}\n/trace\n").stdout
     assert shlex.split(first.splitlines()[-1]) == ["lexloop", *kept]
     trace = first[first.index("Plan\n") : first.index("Thread my own is stored")].rstrip("\n")
@@ -65,9 +61,7 @@ def test_a_thread_is_resumed_with_how_its_answer_came_about(
         assert "To continue" not in other
 
 
-def test_a_thread_is_not_resumed_by_who_may_see_less(
-    run: Run, documents: Path, threads: Path
-) -> None:
+def test_who_may_see_less_resumes_no_thread(run: Run, documents: Path, threads: Path) -> None:
     (documents / "secret.txt").write_text(
         "---\ntags: [board]\n---\nThe chairman must pay the yacht fee within 3 days.\n", "utf-8"
     )
@@ -114,7 +108,7 @@ def test_an_answer_that_cannot_be_kept_is_shown_all_the_same(
     assert "The disk is full." in result.stderr
 
 
-def test_a_conversation_without_a_name_gets_one_and_is_private(
+def test_a_conversation_gets_a_name_and_is_private(
     run: Run, documents: Path, tmp_path: Path
 ) -> None:
     among = ("chat", "--corpus", str(documents), "--k", "2", "--no-fallback")
@@ -131,9 +125,7 @@ def test_a_conversation_without_a_name_gets_one_and_is_private(
     assert not (file.stat().st_mode | file.parent.stat().st_mode) & 0o077
 
 
-def test_a_turn_takes_little_space_however_many_were_before(
-    run: Run, kept: tuple[str, ...], threads: Path
-) -> None:
+def test_every_turn_takes_little_space(run: Run, kept: tuple[str, ...], threads: Path) -> None:
     run(*kept, stdin=f"{FIRST}\n" * 4)
     first = threads.stat().st_size
     run(*kept, stdin=f"{FIRST}\n" * 8)

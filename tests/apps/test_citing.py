@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.apps.shapes.citing import pinpoint
 
@@ -17,73 +18,10 @@ STATUTE = source(
     "Dogs Act 2024", "Section 4(1)(b)", 3,
     kind="statute", jurisdiction="NZ", version="in force from 2024-01-01",
 )  # fmt: skip
-CODE = source("Harbour Code", "§ 20-871(b)(1)", kind="statute", jurisdiction="N.Y.C.")
-REGULATION = source("Fees (Boats) Regulations 2020", "Regulation 7(2)", kind="rule")
-UNION = source(
-    "Data Act", "Article 17(1)(b)", kind="statute",
-    version="in force from 2020-02-03 to 2025-12-31",
-)  # fmt: skip
-RECITAL = source("Data Act", "Recital 26", kind="statute")
-ANNEX = source("Data Act", "Annex I, point 2", kind="statute")
-PART = source("Data Act", "Title I, Chapter II, Section 1", kind="statute")
-SCHEDULE = source("Boats Act 1999", "Schedule 2, paragraph 4", kind="statute")
 CONTRACT = source("Lease of 12 Harbour Street", "Clause 2.1(b)", 9)
-AGREEMENT = source("Agency Agreement", "Section 3.4", jurisdiction="Delaware")
-POLICY = source("Travel Policy", "Paragraph 3.1", kind="guidance")
-PAGE = source("Travel Policy", "", 3, kind="guidance", version="in force until 2026-03-31")
-UNTITLED = source("", "Section 2")
-CASE = source("Amsel v Lind [2021] HC 4", "Paragraph 12", kind="case")
-QUOTED = source("Code", 'Article I "Section heading, part one"')
 
 
-@pytest.mark.parametrize(
-    ("one", "oscola", "bluebook"),
-    [
-        (
-            STATUTE,
-            "Dogs Act 2024 (NZ), s 4(1)(b) (in force from 1 January 2024)",
-            "Dogs Act 2024 § 4(1)(b) (NZ) (effective Jan. 1, 2024)",
-        ),
-        (
-            CODE,
-            "Harbour Code (N.Y.C.), s 20-871(b)(1)",
-            "Harbour Code § 20-871(b)(1) (N.Y.C.)",
-        ),
-        (
-            REGULATION,
-            "Fees (Boats) Regulations 2020, reg 7(2)",
-            "Fees (Boats) Regulations 2020 reg. 7(2)",
-        ),
-        (
-            UNION,
-            "Data Act, art 17(1)(b) (in force from 3 February 2020 to 31 December 2025)",
-            "Data Act art. 17(1)(b) (effective Feb. 3, 2020 to Dec. 31, 2025)",
-        ),
-        (RECITAL, "Data Act, recital 26", "Data Act recital 26"),
-        (ANNEX, "Data Act, annex I, point 2", "Data Act annex I, point 2"),
-        (PART, "Data Act, title I, ch II, s 1", "Data Act tit. I, ch. II, § 1"),
-        (SCHEDULE, "Boats Act 1999, sch 2, para 4", "Boats Act 1999 sched. 2, ¶ 4"),
-        (
-            CONTRACT,
-            "Lease of 12 Harbour Street, cl 2.1(b)",
-            "Lease of 12 Harbour Street cl. 2.1(b)",
-        ),
-        (AGREEMENT, "Agency Agreement, s 3.4", "Agency Agreement § 3.4"),
-        (POLICY, "‘Travel Policy’, para 3.1", "Travel Policy ¶ 3.1"),
-        (
-            PAGE,
-            "‘Travel Policy’ 3 (in force until 31 March 2026)",
-            "Travel Policy, at 3 (effective until Mar. 31, 2026)",
-        ),
-        (UNTITLED, "file.pdf, s 2", "file.pdf § 2"),
-        (CASE, "Amsel v Lind [2021] HC 4 [12]", "Amsel v Lind [2021] HC 4 ¶ 12"),
-        (
-            QUOTED,
-            'Code, art I "Section heading, part one"',
-            'Code art. I "Section heading, part one"',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("one", "oscola", "bluebook"), rows("citing"))
 def test_by_hand(one: dict[str, Any], oscola: str, bluebook: str) -> None:
     assert pinpoint(one, "oscola") == oscola
     assert pinpoint(one, "bluebook") == bluebook
@@ -107,24 +45,8 @@ def test_any_text_stays_on_a_line(title: str, section: str, version: str, style:
     assert not {"\u202e", "\x1b", "\x00"} & {*said}
 
 
-@pytest.mark.parametrize(
-    ("section", "at", "plain", "oscola"),
-    [
-        ("Section 2", {"line": 7}, "file.pdf, Section 2, line 7", "Travel Policy, s 2"),
-        ("", {"line": 7}, "file.pdf, line 7", "Travel Policy, line 7"),
-        (
-            "Keys",
-            {"paragraph": 3},
-            "file.pdf, Keys, paragraph 3",
-            "Travel Policy, Keys, paragraph 3",
-        ),
-        ("", {"table": 1, "row": 2}, "file.pdf, table 1, row 2", "Travel Policy, table 1, row 2"),
-        ("", {"header": "Subject"}, "file.pdf, header Subject", "Travel Policy, header Subject"),
-    ],
-)
-def test_what_no_page_names_is_found_in_the_file(
-    section: str, at: dict[str, Any], plain: str, oscola: str
-) -> None:
+@pytest.mark.parametrize(("section", "at", "plain", "oscola"), rows("citing_in_file"))
+def test_a_place_without_a_page(section: str, at: dict[str, Any], plain: str, oscola: str) -> None:
     one = {**source("Travel Policy", section), "start": 4711, "end": 4812, "at": at}
     assert pinpoint(one) == plain
     assert pinpoint(one, "oscola") == oscola

@@ -51,9 +51,7 @@ def states(found: dict[str, dict[str, str]], *names: str) -> list[str]:
 MODEL = ("model", "answers", "streams", "form", "context window", "a question")
 
 
-def test_without_a_model_it_says_what_is_here_and_nothing_fails(
-    run: Run, checks: Checks, documents: Path
-) -> None:
+def test_without_a_model_nothing_fails(run: Run, checks: Checks, documents: Path) -> None:
     found = checks("--corpus", documents)
     assert found["documents"]["said"].startswith(f"2 files in {documents}")
     assert found["model"]["state"] == "missing"
@@ -81,9 +79,7 @@ def test_a_model_that_does_all(checks: Checks, asked: list[str]) -> None:
     assert found["a question"]["said"].startswith("3 calls, 33 tokens in, 21 out")
 
 
-def test_a_reply_in_one_piece_and_json_at_the_second_time(
-    checks: Checks, asked: list[str], server: FakeOpenAI
-) -> None:
+def test_one_piece_and_json_at_last(checks: Checks, asked: list[str], server: FakeOpenAI) -> None:
     hello, line = Reply("Hello."), Reply("One, two.", pieces=1)
     server.script(hello, line, Reply("Green, with five letters."))
     found = checks(*asked)
@@ -167,9 +163,7 @@ def test_what_is_no_model_of_this_machine(checks: Checks, tmp_path: Path, kind: 
     assert found["model"]["hint"]
 
 
-def test_the_deadline_of_a_check_is_kept_by_what_never_ends(
-    checks: Checks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_keeps_its_deadline(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
     from lexloop.apps.cli import doctor

@@ -81,9 +81,7 @@ def test_too_many_vectors_for_a_folder_are_told_with_the_package_of_engines(
     assert 'Beyond 1 use an engine: `pip install "lexloop[engines]"`' in run(*index).stderr
 
 
-def test_only_an_index_is_replaced_and_only_by_force(
-    run: Run, documents: Path, index: Path
-) -> None:
+def test_only_force_replaces_only_an_index(run: Run, documents: Path, index: Path) -> None:
     again = ("index", str(documents), "--out", str(index))
     refused = run(*again)
     assert refused.exit_code == 4
@@ -95,9 +93,7 @@ def test_only_an_index_is_replaced_and_only_by_force(
     assert (documents / "dogs.txt").is_file()
 
 
-def test_an_index_is_no_source_and_a_folder_is_no_index(
-    run: Run, documents: Path, index: Path
-) -> None:
+def test_an_index_is_not_a_folder_of_documents(run: Run, documents: Path, index: Path) -> None:
     for arguments in (
         (str(index), "--out", f"{index}2"),
         ("add", str(index), str(index)),
@@ -113,9 +109,7 @@ def test_an_index_is_no_source_and_a_folder_is_no_index(
         assert "is not an index" in result.stderr
 
 
-def test_what_an_index_was_not_made_with_is_refused(
-    run: Run, documents: Path, index: Path, answer: Run
-) -> None:
+def test_other_settings_are_refused(run: Run, documents: Path, index: Path, answer: Run) -> None:
     setting = ("--set", "chunking.tokens=256")
     refused = run("ask", COST, "--corpus", str(index), *setting)
     assert refused.exit_code == 2
@@ -184,7 +178,7 @@ def test_add_and_remove(
     assert changes(report("add", index, documents / "dogs.txt")) == (1, 0, 0, 2)
 
 
-def test_info_says_what_an_index_is_made_with_and_verify_that_it_is_damaged(
+def test_info_and_verify_of_a_damaged_index(
     run: Run, report: Run, index: Path, documents: Path
 ) -> None:
     found = report("info", index)
@@ -199,9 +193,7 @@ def test_info_says_what_an_index_is_made_with_and_verify_that_it_is_damaged(
     assert "texts.sqlite is damaged" in result.stderr
 
 
-def test_an_index_of_an_earlier_format_is_refused_with_what_makes_it_anew(
-    run: Run, index: Path
-) -> None:
+def test_an_index_of_an_earlier_format_tells_how_to_make_it_anew(run: Run, index: Path) -> None:
     manifest = index / MANIFEST
     record = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps({**record, "format": 5}), encoding="utf-8")
@@ -214,9 +206,7 @@ def test_an_index_of_an_earlier_format_is_refused_with_what_makes_it_anew(
         assert "`lexloop index DIR --out INDEX --force`" in said
 
 
-def test_a_dry_run_says_what_it_would_take_and_does_nothing(
-    report: Run, documents: Path, tmp_path: Path
-) -> None:
+def test_a_dry_run_only_tells_the_cost(report: Run, documents: Path, tmp_path: Path) -> None:
     out = tmp_path / "index"
     found = report(documents, "--out", out, "--dry-run")
     assert (found["files_added"], found["documents"], found["model_calls"]) == (2, 2, 0)

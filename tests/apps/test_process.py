@@ -83,7 +83,7 @@ def test_the_time_that_is_told_is_that_of_the_whole_command_in_a_narrow_locale_t
     assert took / 2 < asked + start < took
 
 
-def test_debugging_shows_the_traceback(
+def test_debug_shows_the_traceback(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEXLOOP_DEBUG", "1")
@@ -92,9 +92,7 @@ def test_debugging_shows_the_traceback(
 
 
 @pytest.mark.parametrize("no_colour", ["", "1"])
-def test_colours_on_a_terminal_unless_they_are_unwanted(
-    on_terminal: Callable[..., Terminal], no_colour: str
-) -> None:
+def test_colours_unless_unwanted(on_terminal: Callable[..., Terminal], no_colour: str) -> None:
     shown = on_terminal("ask", QUESTION, NO_COLOR=no_colour)
     assert shown.wait() == 0
     assert "Loading" in shown.screen
@@ -115,9 +113,7 @@ def test_ctrl_c_ends_ask_with_130(
 
 
 @pytest.mark.parametrize("wrong", [("--nosuch",), ("--deadline",), ("--precision", "fp3")])
-def test_a_wrong_option_is_an_error_object_where_json_is_wanted(
-    wrong: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_option_is_json(wrong: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["finetune", "generator", "rows.jsonl", "--json", *wrong])
     error = json.loads(capsys.readouterr().out)["error"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sets import rows
 
 from lexloop.apps.shapes.record import lost_in_words
 from lexloop.apps.shapes.text import as_text, is_said
@@ -13,35 +14,9 @@ from lexloop.apps.shapes.text import as_text, is_said
 Run = Callable[..., Any]
 
 
-@pytest.mark.parametrize(
-    ("quote", "answer"),
-    [
-        ("The fee is 5 euros.", "The fee is 5 euros. [1]"),
-        ("4.1 Either party may\nend this lease.", "Either party may end this lease. [1]"),
-        ("(b) state, each year, why.", "State, each year, why. [1]"),
-        ("• sand is 4 euros", "In a.md:\nSand is 4 euros [1]"),
-        ("2 | Passport | 60 euros", "Row: 2; A: Passport; B: 60 euros [1]"),
-        ("One is free. Two are 5.", "One is free. [1] Two are 5. [1]"),
-    ],
-)
-def test_a_quote_that_the_answer_is_is_said(quote: str, answer: str) -> None:
-    assert is_said(quote, answer, 1)
-
-
-@pytest.mark.parametrize(
-    ("quote", "answer"),
-    [
-        ("The fee is 5 euros.", "The fee, due in May, is 5 euros. [1]"),
-        ("The fee is 5 euros.", "The fee is 15 euros. [1]"),
-        ("The fee is 5 euros.", "The fee is 5 euros. [2]"),
-        ("The fee is 5 euros.", ""),
-        ("2 | Passport | 60 euros", "A passport is 60 euros. [1]"),
-        ("No dogs.", "Dogs. [1]"),
-        ("", "Anything. [1]"),
-    ],
-)
-def test_a_quote_that_the_answer_only_rests_on_is_not(quote: str, answer: str) -> None:
-    assert not is_said(quote, answer, 1)
+@pytest.mark.parametrize(("quote", "answer", "said"), rows("said_once"))
+def test_whether_an_answer_says_a_quote(quote: str, answer: str, said: bool) -> None:
+    assert is_said(quote, answer, 1) is said
 
 
 @pytest.fixture
@@ -58,9 +33,7 @@ def folder(tmp_path: Path) -> Path:
 QUESTION, QUOTE = "What is the deposit for a dog?", "The deposit for a dog is 75 euros a year."
 
 
-def test_the_command_line_prints_a_quote_once_and_says_what_it_skipped(
-    run: Run, folder: Path
-) -> None:
+def test_a_quote_is_printed_once_and_what_was_skipped_told(run: Run, folder: Path) -> None:
     said = run("ask", QUESTION, "--corpus", str(folder)).stdout
     assert said.count("75 euros") == 1
     assert "[1] yard.txt · line 3\n" in said
@@ -69,22 +42,16 @@ def test_the_command_line_prints_a_quote_once_and_says_what_it_skipped(
     assert "nothing of it" not in said
 
 
-@pytest.mark.parametrize("form", ["md", "eml"])
+@pytest.mark.parametrize(("form", "more"), [("md", ()), ("eml", ()), ("md", ("--memo",))])
 def test_a_file_of_an_answer_has_the_quote_once(
-    run: Run, folder: Path, tmp_path: Path, form: str
+    run: Run, folder: Path, tmp_path: Path, form: str, more: tuple[str, ...]
 ) -> None:
     file = tmp_path / f"answer.{form}"
-    run("ask", QUESTION, "--corpus", str(folder), "--out", str(file))
+    run("ask", QUESTION, "--corpus", str(folder), "--out", str(file), *more)
     text, _, _ = file.read_text("utf-8").partition("application/vnd.openxml")
     assert text.count("75 euros") == 1
     assert "yard.txt, line 3." in text
     assert not re.search(r"characters \d", text)
-
-
-def test_a_memorandum_has_the_quote_once(run: Run, folder: Path, tmp_path: Path) -> None:
-    file = tmp_path / "memo.md"
-    run("ask", QUESTION, "--corpus", str(folder), "--out", str(file), "--memo")
-    assert file.read_text("utf-8").count("75 euros") == 1
 
 
 def test_a_model_s_answer_has_its_quotes_below_it() -> None:
@@ -104,28 +71,7 @@ def test_a_model_s_answer_has_its_quotes_below_it() -> None:
     assert as_text(near).endswith(f"- yard.txt, line 3: “{QUOTE}”")
 
 
-@pytest.mark.parametrize(
-    ("node", "wanted", "used", "collection", "said"),
-    [
-        ("index", "bad.docx", "nothing of it", "", "Skipped bad.docx: Why."),
-        ("index", "a.pdf", "the rest of it", "laws", "Read a.pdf in laws only in part: Why."),
-        ("index", "laws", "nothing of it", "laws", "Skipped laws: Why."),
-        ("thread", "the answer kept", "nothing", "", "Did without the answer kept: Why."),
-        (
-            "index", "an index kept for next time", "memory only", "",
-            "Used memory only in place of an index kept for next time: Why.",
-        ),
-        (
-            "rewrite", "openai:x", "embedded", "",
-            "Used Lexloop's own rules in place of openai:x to word the searches: Why.",
-        ),
-        (
-            "evaluate", "a verdict", "the best attempt so far", "",
-            "Used the best attempt so far in place of a verdict to judge the answer: Why.",
-        ),
-        ("own_node", "a", "b", "", "Used b in place of a: Why."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("node", "wanted", "used", "collection", "said"), rows("lost"))
 def test_what_was_lost_is_a_sentence(
     node: str, wanted: str, used: str, collection: str, said: str
 ) -> None:

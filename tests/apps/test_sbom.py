@@ -18,9 +18,7 @@ DATA = Path(str(resources.files("lexloop.data")))
 KINDS = {"application", "library", "machine-learning-model"}
 
 
-def test_a_bill_has_what_cyclonedx_requires_and_is_the_same_each_time(
-    run: Run, tmp_path: Path
-) -> None:
+def test_a_bill_is_one_by_cyclonedx_and_always_the_same(run: Run, tmp_path: Path) -> None:
     bill = json.loads(run("sbom").stdout)
     assert run("sbom", "--out", str(tmp_path / "bill.json")).exit_code == 0
     assert json.loads((tmp_path / "bill.json").read_text("utf-8")) == bill

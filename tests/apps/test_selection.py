@@ -88,16 +88,14 @@ def test_only_the_passage_that_was_chosen_is_asked(in_json: Run, run: Run, corpu
         (("--document", "boats", "--passage", "9000-9001"), "has no words from 9000 to 9001"),
     ],
 )
-def test_what_is_not_there_is_said(
-    run: Run, corpus: Path, given: tuple[str, ...], said: str
-) -> None:
+def test_what_is_missing_is_said(run: Run, corpus: Path, given: tuple[str, ...], said: str) -> None:
     result = run("ask", "What is the fee?", "--corpus", str(corpus), *given)
     assert result.exit_code == 2
     assert said in result.stderr
     assert "secret.txt;" not in result.stderr
 
 
-def test_of_several_collections_those_with_a_chosen_document_are_asked(
+def test_collections_with_a_chosen_document_are_asked(
     in_json: Run, corpus: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "cats").mkdir()

@@ -60,7 +60,7 @@ def test_json(show: Run) -> None:
         (("directve.txt",), "Near it are: directive.txt;"),
     ],
 )
-def test_what_is_not_there_is_said_with_what_is(
+def test_what_is_missing_is_said_with_what_is_near(
     show: Run, asked: tuple[str, ...], said: str
 ) -> None:
     result = show(*asked)
@@ -86,9 +86,7 @@ def test_a_document_is_found_by_the_end_of_its_name(run: Run, tmp_path: Path) ->
     assert run("show", str(LAWS / "act.txt"), "3A").stdout.startswith("Section 3A  Electronic reg")
 
 
-def test_the_numbering_of_a_document_is_told_to_who_may_see_it(
-    run: Run, in_json: Run, tmp_path: Path
-) -> None:
+def test_numbering_is_told_to_who_may_see_it(run: Run, in_json: Run, tmp_path: Path) -> None:
     laws, index = tmp_path / "laws", tmp_path / "index"
     laws.mkdir()
     wrong = "".join(f"Article {number}\nMerger\nText.\n" for number in (1, 2, 2, 4, 3))

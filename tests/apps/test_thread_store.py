@@ -37,9 +37,7 @@ def kept(store: ThreadStore, thread: str, turns: int, person: str = "ann") -> li
     return answers
 
 
-def test_turns_are_paged_and_a_thread_remembers_what_it_was_answered_with(
-    store: ThreadStore,
-) -> None:
+def test_turns_are_paged_and_a_thread_remembers_its_tags(store: ThreadStore) -> None:
     answers = kept(store, "long", 60)
     last = store.turns("ann", "long", limit=20)
     assert last == answers[40:]
@@ -112,7 +110,7 @@ def test_hostile_ids_and_titles_are_data(store: ThreadStore) -> None:
         ("checkpoints", "it holds the checkpoints of LangGraph"),
     ],
 )
-def test_a_file_of_something_else_is_left_alone(
+def test_another_programs_file_is_left_alone(
     tmp_path: Path, content: bytes | str, said: str
 ) -> None:
     file = tmp_path / "server.sqlite"
@@ -133,9 +131,7 @@ def test_a_file_of_something_else_is_left_alone(
 
 
 @pytest.mark.parametrize("unwritable", [filled, read_only])
-def test_conversations_are_read_from_a_disk_that_cannot_be_written(
-    tmp_path: Path, unwritable: Any
-) -> None:
+def test_conversations_are_read_from_a_full_disk(tmp_path: Path, unwritable: Any) -> None:
     with small_disk(tmp_path / "disk", "4m") as disk:
         with closing(ThreadStore(disk / "data" / "server.sqlite")) as store:
             kept(store, "long", 3)

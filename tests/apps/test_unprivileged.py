@@ -87,9 +87,7 @@ def test_what_is_asked_for_and_cannot_be_written_is_one_line(run_barred: Run) ->
     assert refused.stderr.count("\n") == 1
 
 
-def test_a_home_that_may_not_be_searched_has_no_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_closed_home_has_no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0)
     monkeypatch.setenv("LEXLOOP_CONFIG", str(home / "lexloop.toml"))

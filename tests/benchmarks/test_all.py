@@ -41,7 +41,7 @@ def test_a_command_is_put_with_its_day_and_without_this_machine(tmp_path: Path) 
     )
 
 
-def test_what_is_missing_or_fails_leaves_a_block_as_it_was(
+def test_a_failure_leaves_a_block_as_it_was(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "page.md"

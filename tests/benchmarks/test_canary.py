@@ -141,9 +141,7 @@ def _tracing() -> Iterator[tuple[Client, list[str]]]:
             server.shutdown()
 
 
-def test_a_password_in_the_address_is_sent_and_said_nowhere(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_password_in_the_address_is_said_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     found = _said()
     sent, said = found.pop("sent"), {**found, "logs": caplog.text}

@@ -39,7 +39,7 @@ def test_any_text_is_read_back(text: str) -> None:
 
 
 @given(st.lists(texts, min_size=1, max_size=4), st.sampled_from(";\t"), st.booleans())
-def test_no_way_to_split_a_line_makes_a_formula(
+def test_however_a_line_is_split_no_cell_is_a_formula(
     row: list[str], delimiter: str, heeds: bool
 ) -> None:
     out = io.StringIO(newline="")

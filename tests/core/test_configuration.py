@@ -26,9 +26,7 @@ def corpus(tmp_path: Path) -> Path:
     return folder
 
 
-def test_every_source_counts_more_than_the_one_before(
-    user: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_later_sources_override(user: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user.write_text('[fusion]\nmethod = "linear"\nbm25_boost = 0.1\ndocuments = 4\n')
     told = {"corpus": str(corpus)}
     assert configured(told).fusion == Linear(bm25_boost=0.1, documents=4)
@@ -39,7 +37,7 @@ def test_every_source_counts_more_than_the_one_before(
     assert configured(told, {"fusion": "rrf"}).fusion == ReciprocalRank(documents=4)
 
 
-def test_the_environment_names_groups_and_fields(
+def test_the_environment_sets_groups_and_fields(
     user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {
@@ -117,7 +115,7 @@ def test_variables_of_others_are_left_alone(user: Path, monkeypatch: pytest.Monk
         '[plan]\nclassifier = "transformer:somebody/model"',
     ],
 )
-def test_documents_do_not_say_who_asks_nor_where_text_goes(
+def test_documents_say_neither_who_asks_nor_where_text_goes(
     user: Path, corpus: Path, said: str
 ) -> None:
     (corpus / "lexloop.toml").write_text(said)

@@ -47,9 +47,7 @@ def test_a_document_holds_from_its_first_to_its_last_day(one: Metadata, day: dat
 
 
 @pytest.mark.parametrize("tags", ["b; a,,b ", ["b", " a", "a"]])
-def test_tags_are_a_list_or_a_text_and_what_is_unknown_or_empty_counts_for_nothing(
-    tags: Any,
-) -> None:
+def test_tags_are_a_list_or_a_text_and_what_is_unknown_counts_for_nothing(tags: Any) -> None:
     record = {"author": "x", "title": "", "url": None, "kind": " rule ", "tags": tags}
     assert Metadata.from_record(record) == Metadata(kind="rule", tags=("a", "b"))
 
@@ -88,7 +86,7 @@ NAMES = st.frozensets(st.sampled_from("abc"))
         ({"hosts": frozenset({"nyc.gov"})}, False, False),
     ],
 )
-def test_every_condition_must_be_met(
+def test_all_conditions_must_hold(
     conditions: dict[str, Any], admitted: bool, unknown: bool
 ) -> None:
     assert Filters(**conditions).admits(RULE) is admitted
@@ -96,8 +94,6 @@ def test_every_condition_must_be_met(
 
 
 @given(NAMES, NAMES)
-def test_a_tagged_document_is_shown_to_who_has_one_of_its_tags(
-    tags: frozenset[str], allowed: frozenset[str]
-) -> None:
+def test_one_of_its_tags_shows_a_document(tags: frozenset[str], allowed: frozenset[str]) -> None:
     document = replace(RULE, tags=tuple(sorted(tags)))
     assert Filters(allowed_tags=allowed).admits(document) == (not tags or bool(tags & allowed))

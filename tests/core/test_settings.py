@@ -88,9 +88,7 @@ def test_every_field_explains_itself_in_studio() -> None:
         ("https://token@host/v1", "https://host/v1", "token:"),
     ],
 )
-def test_a_password_is_taken_out_of_the_address_and_nothing_secret_is_shown(
-    address: str, clean: str, credentials: str
-) -> None:
+def test_no_secret_of_an_address_is_shown(address: str, clean: str, credentials: str) -> None:
     connection = Connection(base_url=address, api_key=KEY)
     assert connection.base_url == clean
     assert connection.credentials is not None

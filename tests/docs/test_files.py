@@ -12,7 +12,6 @@ sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 
 import _promise_tests  # noqa: E402
 import draw  # noqa: E402
-import house  # noqa: E402
 
 BESIDE = [
     ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md")
@@ -28,7 +27,6 @@ MADE = {
 }
 """What Lexloop or a reader writes, by its name."""
 ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()}
-WAY = re.compile(r"^\d+\. \*\*.*?(?=^\d+\. |^## )", re.MULTILINE | re.DOTALL)
 
 
 def name_of(page: Path) -> str:
@@ -72,38 +70,6 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
 def test_every_link_of_what_is_no_page_of_the_guide_leads_to_a_file(page: Path) -> None:
     links = (link for link in LINK.findall(prose(page)) if "://" not in link)
     assert [link for link in links if not (page.parent / link.partition("#")[0]).exists()] == []
-
-
-def ways(heading: str) -> list[list[str]]:
-    """Return the files on each line of a way; a bare name is in the folder of the one before."""
-    page = ROOT / "docs" / "architecture.md"
-    section = page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2]
-    found = []
-    for line in WAY.findall(section.partition("\n## ")[0] + "\n## "):
-        names: list[str] = []
-        for said in CODE.findall(line):
-            if said.endswith(".py"):
-                names.append(said if "/" in said else f"{names[-1].rpartition('/')[0]}/{said}")
-        found.append(names)
-    return found
-
-
-@pytest.mark.parametrize("heading", ["The way of a question", "The way of a document"])
-def test_a_way_has_ten_lines_and_comes_to_no_file_twice(heading: str) -> None:
-    lines = ways(heading)
-    named = [name for line in lines for name in line]
-    assert len(lines) == 10
-    assert [name for name in named if not (ROOT / name).is_file()] == []
-    assert len(named) == len(set(named))
-
-
-def test_the_way_of_a_question_names_the_files_that_it_visits() -> None:
-    named = {name for line in ways("The way of a question") for name in line}
-    visited = set(house.visited(house.QUESTION))
-    assert {"not named": visited - named, "not visited": named - visited} == {
-        "not named": set(),
-        "not visited": set(),
-    }
 
 
 def test_the_picture_of_the_loop_is_that_of_the_graph() -> None:

@@ -71,9 +71,7 @@ def test_two_parts_are_asked_of_two_collections_and_numbered_as_one_list(agent: 
         ("Who won the football championship in 1998?", "absent", [ABSTENTION]),
     ],
 )
-def test_for_what_is_in_no_collection_nobody_is_asked(
-    agent: Lexloop, said: str, finding: str, holds: list[str]
-) -> None:
+def test_no_collection_has_it(agent: Lexloop, said: str, finding: str, holds: list[str]) -> None:
     found = ask(agent, said)
     assert (found["collections"], found["finding"]) == ([], finding)
     assert all(name in found["answer"] for name in holds)
@@ -93,7 +91,7 @@ def test_a_thread_keeps_the_turns_and_nothing_of_the_runs(cache_folder: Path) ->
     assert {one.config["configurable"]["checkpoint_ns"] for one in saver.list(thread)} == {""}
 
 
-def test_where_who_is_asked_abstains_the_others_are(
+def test_others_are_asked_after_an_abstention(
     agent: Lexloop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -117,9 +115,7 @@ def test_what_cannot_be_used_is_said(agent: Lexloop, tmp_path: Path) -> None:
     "context",
     [{"corpus": "elsewhere"}, {"corpsu": "elsewhere"}, lexloop.Settings(corpus="elsewhere")],
 )
-def test_another_corpus_is_refused_and_not_answered_from_these(
-    agent: Lexloop, context: Any
-) -> None:
+def test_another_corpus_is_refused(agent: Lexloop, context: Any) -> None:
     with pytest.raises(SettingsError, match=r"corpus 'elsewhere'.*asks hiring|mean 'corpus'"):
         agent.invoke({"question": DOUBLE}, context=context)
     # one of its own may be named, and all are asked

@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 from asked import Scores
 from fake_openai import FakeOpenAI, Reply, refusal
-from langchain_core.messages import HumanMessage
-from langgraph.graph import START, MessagesState, StateGraph
 from tool_calls import calls
-from typing_extensions import TypedDict
 
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
 from lexloop.core.settings import Settings
@@ -54,25 +51,7 @@ def ask(agent: Lexloop, question: str = BOTH) -> Any:
     return agent.invoke({"question": question})
 
 
-def test_a_parents_own_context_is_not_read_as_settings(server: FakeOpenAI, agent: Agent) -> None:
-    class Theirs(TypedDict):
-        user: str
-
-    class Shown(MessagesState):
-        citations: list[dict[str, Any]]
-
-    server.script(calls(("ask_workplace", LEAVE)), Reply(f"{KEPT} 5 years [1]."))
-    parent = StateGraph(Shown, context_schema=Theirs)
-    parent.add_node("law", agent())
-    parent.add_edge(START, "law")
-    found = parent.compile().invoke({"messages": [HumanMessage(LEAVE)]}, context={"user": "me"})
-    assert found["messages"][-1].text.startswith(KEPT)
-    assert [cited["collection"] for cited in found["citations"]] == ["workplace"]
-
-
-def test_sources_are_numbered_in_the_order_of_use_and_checked(
-    server: FakeOpenAI, agent: Agent
-) -> None:
+def test_sources_are_numbered_by_use_and_checked(server: FakeOpenAI, agent: Agent) -> None:
     server.script(
         calls(("ask_workplace", LEAVE)),
         calls(("ask_privacy", BREACHES)),
@@ -147,9 +126,7 @@ def test_a_model_that_asks_on_and_on_is_stopped(server: FakeOpenAI, agent: Agent
     assert len(found["attempts"]) >= 8
 
 
-def test_a_failing_model_is_stood_in_for_where_that_is_allowed(
-    server: FakeOpenAI, agent: Agent
-) -> None:
+def test_a_failing_model_is_stood_in_for_if_allowed(server: FakeOpenAI, agent: Agent) -> None:
     server.otherwise = refusal(500)
     with pytest.raises(ModelUnavailable):
         ask(agent())
@@ -162,9 +139,7 @@ def test_a_failing_model_is_stood_in_for_where_that_is_allowed(
     assert found["degraded"][0]["wanted"] == "openai:scripted"
 
 
-def test_what_was_found_is_the_answer_where_the_model_fails_later(
-    server: FakeOpenAI, agent: Agent
-) -> None:
+def test_what_was_found_answers_if_the_model_fails(server: FakeOpenAI, agent: Agent) -> None:
     server.script(calls(("ask_workplace", LEAVE)), refusal(500))
     found = ask(agent(), LEAVE)
     assert found["answer"].startswith("The employer must keep a record of all leave for 5 years")
@@ -177,7 +152,7 @@ def test_one_deadline_holds_for_the_model_and_its_tools(server: FakeOpenAI, agen
         ask(agent(deadline_s=0.5))
 
 
-def test_what_collections_ask_counts_against_what_a_question_may_cost(
+def test_collections_count_against_the_limit(
     server: FakeOpenAI, agent: Agent, scores: Scores
 ) -> None:
     """A dollar a token of a reply: 300 are expected of a call, and 7 counted of each made."""
@@ -196,9 +171,7 @@ def test_what_collections_ask_counts_against_what_a_question_may_cost(
     assert "limit of $313.0000, after 2 calls" in lost["reason"]
 
 
-def test_collections_that_are_asked_at_once_share_what_is_left(
-    server: FakeOpenAI, agent: Agent, scores: Scores
-) -> None:
+def test_collections_share_the_budget(server: FakeOpenAI, agent: Agent, scores: Scores) -> None:
     """Each expects 300 dollars of its judge; what one has begun to ask is spent for the other."""
     both = calls(("ask_workplace", LEAVE), ("ask_privacy", BREACHES))
     server.play("agent", both, Reply("For 5 years [1]."))

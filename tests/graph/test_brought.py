@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,21 +32,16 @@ class Own:
     ("context", "says"),
     [
         ({"corpsu": "x"}, "no setting 'corpsu'. Did you mean 'corpus'"),
-        ({"corpus ": "x"}, "no setting 'corpus '. Did you mean 'corpus'"),
         ({"Corpus": "x"}, "no setting 'Corpus'. Did you mean 'corpus'"),
         ({"plan": {"kk": 1}}, r"no setting 'plan\.kk'. Did you mean 'plan\.k'"),
         ({"lexloop": {"corpus": "x"}}, "no setting 'lexloop'"),
         ({"corpus": ""}, "corpus is ''"),
         ({"corpus": None}, "corpus is None"),
         ("contracts", "context is a str, not settings"),
-        (Path("contracts"), "context is a .*Path, not settings"),
         (Own(), "context is a Own, not settings"),
-        ([("corpus", "contracts")], "context is a list, not settings"),
     ],
 )
-def test_a_context_that_holds_no_settings_is_refused(
-    graph: Lexloop, context: Any, says: str
-) -> None:
+def test_a_context_without_settings_is_refused(graph: Lexloop, context: Any, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         graph.invoke(ASKED, context=context)
 

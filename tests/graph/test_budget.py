@@ -33,7 +33,7 @@ def test_cost_by_hand() -> None:
 
 
 @given(st.integers(0, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
-def test_a_cache_costs_no_more_and_parts_cost_the_whole(
+def test_parts_cost_the_whole_and_a_cache_less(
     tokens_in: int, tokens_out: int, cached: int
 ) -> None:
     budget = Budget(Price(input=2.0, output=8.0, cached=0.5))
@@ -64,9 +64,7 @@ def test_a_limit_needs_prices() -> None:
             Settings(prices={"openai:m": wrong})
 
 
-def test_what_a_question_cost_is_told_where_prices_are_known(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_the_cost_is_told_if_prices_are_known(scripted: FakeOpenAI, modelled: Modelled) -> None:
     result = modelled(**PRICED).invoke({"question": QUESTION})
     assert result["usage"]["tokens_in"] == 33
     assert result["usage"]["cost_usd"] == 33.0

@@ -64,9 +64,7 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("written", DOCUMENTS.values(), ids=DOCUMENTS)
-def test_documents_are_cited_in_their_letters_however_they_are_coded(
-    graph: Lexloop, tmp_path: Path, written: Any
-) -> None:
+def test_documents_are_cited_in_their_letters(graph: Lexloop, tmp_path: Path, written: Any) -> None:
     (tmp_path / "law.txt").write_text(written(LAW), encoding="utf-8")
     (tmp_path / "rule.txt").write_text(written(RULE), encoding="utf-8")
     coded = build_graph(Resources(Connection(), Settings(corpus=str(tmp_path))))

@@ -43,9 +43,7 @@ def test_one_malformed_reply_costs_one_node(scripted: FakeOpenAI, modelled: Mode
     assert scripted.roles_asked() == ["rewrite", "rewrite", "generate", "evaluate"]
 
 
-def test_a_missing_key_degrades_every_step_at_once(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_key_degrades_all_at_once(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(
         corpus=str(corpus), model=MODEL, **{"model.fallback": True, "answer.generator": "model"}
     )

@@ -28,7 +28,7 @@ def guided(*guidance: str) -> list[Reply]:
     return [Reply(json.dumps({**ADVICE, "guidance": said})) for said in guidance]
 
 
-def test_low_scores_lead_to_advice_and_another_attempt(
+def test_low_scores_lead_to_advice(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
     scripted.play("evaluate", scores(0.1, 0.9, 0.9), scores(0.1, 0.9, 0.9), scores(0.9, 0.9, 0.9))
@@ -69,9 +69,7 @@ def test_never_more_than_max_retries(
     assert result["warning"].startswith(told)
 
 
-def test_nothing_is_written_anew_from_what_was_read_before(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
+def test_nothing_is_read_twice(scripted: FakeOpenAI, modelled: Modelled, scores: Scores) -> None:
     scripted.play("evaluate", scores(0.3, 0.2, 0.2), scores(0.2, 0.2, 0.2))
     result = modelled(**{"loop.max_retries": 3}).invoke({"question": QUESTION})
     # the third retry has the question, the passages and the guidance of the second
@@ -97,9 +95,7 @@ def test_without_a_model_no_two_attempts_read_the_same(graph: Lexloop) -> None:
         assert len(set(tried)) == len(tried)
 
 
-def test_the_best_attempt_is_the_answer(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
+def test_the_best_attempt_wins(scripted: FakeOpenAI, modelled: Modelled, scores: Scores) -> None:
     scripted.play("engineer_prompt", *guided("Give days.", "Be short."))
     scripted.play(
         "generate",
@@ -114,9 +110,7 @@ def test_the_best_attempt_is_the_answer(
     assert result["citations"] == result["attempts"][1]["citations"]
 
 
-def test_a_thread_keeps_its_state_through_strict_checkpoints(
-    embedded: Resources, tmp_path: Path
-) -> None:
+def test_a_thread_survives_strict_checkpoints(embedded: Resources, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)) as file:
         graph = build_graph(embedded, SqliteSaver(file, serde=STRICT))
         thread = {"configurable": {"thread_id": "1"}}
@@ -130,12 +124,10 @@ def test_a_thread_keeps_its_state_through_strict_checkpoints(
         assert (len(third["attempts"]), third["degraded"]) == (1, [])
         ids = [message.id for message in third["messages"]]
         assert len(ids) == len(set(ids)) == 6
-        assert ids[2:] == ["m2", "m2-answer", "m3", "m3-answer"]
+        assert ids[2::2] == ["m2", "m3"]
 
 
-def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
-    embedded: Resources, corpus: Path
-) -> None:
+def test_who_may_see_less_does_not_go_on_with_a_thread(embedded: Resources, corpus: Path) -> None:
     graph = build_graph(embedded, InMemorySaver(serde=STRICT))
     thread = {"configurable": {"thread_id": "1"}}
 
@@ -152,7 +144,7 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
         ask("staff")
 
 
-def test_with_published_rubrics_the_model_judges_alone(
+def test_published_rubrics_stand_alone(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
     scripted.play("generate", Reply("It is due within 10 business days [1]. Lions swim here [1]."))

@@ -40,9 +40,7 @@ def test_a_provision_is_quoted_whole_and_passes(laws: Lexloop) -> None:
     assert len(result["attempts"]) == 1
 
 
-def test_the_model_is_not_asked_for_a_number_that_is_not_there(
-    server: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_no_model_is_asked_for_a_missing_number(server: FakeOpenAI, modelled: Modelled) -> None:
     server.play("rewrite", rewritten("What does Article 9 say?"))
     result = modelled(corpus=str(LAWS)).invoke({"question": "What does Article 9 say?"})
     assert server.roles_asked() == ["rewrite"]

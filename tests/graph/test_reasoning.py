@@ -28,7 +28,7 @@ def thinking(scripted: FakeOpenAI, scores: Scores) -> FakeOpenAI:
     return scripted
 
 
-def test_reasoning_is_in_the_trace_and_in_no_answer_question_or_judgement(
+def test_reasoning_is_in_the_trace_and_nowhere_else(
     thinking: FakeOpenAI, modelled: Modelled
 ) -> None:
     graph = modelled()

@@ -49,9 +49,7 @@ class Calendar(date):
         return cls.now
 
 
-def test_a_question_keeps_its_day_where_its_components_are_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_question_keeps_its_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "old.txt").write_text(f"---\nin_force_to: 2024-01-01\n---\n{LAW}", "utf-8")
     (tmp_path / "new.txt").write_text(f"---\nin_force_from: 2024-01-02\n---\n{LAW}", "utf-8")
     # midnight falls between the reading of the day and everything after it
@@ -95,9 +93,7 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("after", "kind"), [("rewrite", "folder"), ("rerank", "index")])
-def test_a_question_is_answered_from_the_corpus_it_began_with(
-    tmp_path: Path, after: str, kind: str
-) -> None:
+def test_a_question_keeps_the_corpus_it_began_with(tmp_path: Path, after: str, kind: str) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "law.txt").write_text(LAW, encoding="utf-8")
@@ -167,7 +163,7 @@ def ask_served(corpus: str) -> None:
     served.graph.invoke(LICENCE, context={"corpus": corpus})
 
 
-def test_the_servers_key_goes_to_no_engine_but_its_own(
+def test_the_key_goes_to_no_other_engine(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEXLOOP_ENGINE_API_KEY", "a2V5")

@@ -25,9 +25,7 @@ def contexts(cache_folder: Path) -> Contexts:
     return {"hiring": resources(Settings()), **own}
 
 
-def test_it_is_right_on_nine_of_ten_questions_that_it_was_not_written_beside(
-    contexts: Contexts,
-) -> None:
+def test_nine_of_ten_new_questions_go_to_the_right_collections(contexts: Contexts) -> None:
     lines = (ROUTING / "blind.jsonl").read_text("utf-8").splitlines()
     rows: list[Any] = [json.loads(line) for line in lines]
     wrong = [
@@ -81,9 +79,7 @@ def test_what_names_no_collection_is_said(said: str, problem: str) -> None:
     assert problem in str(caught.value)
 
 
-def test_a_description_tells_what_is_not_in_the_others_and_nothing_closed(
-    tmp_path: Path, cache_folder: Path
-) -> None:
+def test_a_description_tells_apart_and_nothing_closed(tmp_path: Path, cache_folder: Path) -> None:
     for name, text in {"harbour": RULES, "lease": RENT}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "open.md").write_text(text)

@@ -37,9 +37,7 @@ def tell(stream: TokenStream, *texts: str) -> None:
         stream(Token(text))
 
 
-def test_a_restart_is_told_once_and_forgets_what_was_held(
-    stream: TokenStream, events: list[Event]
-) -> None:
+def test_a_restart_forgets_what_was_held(stream: TokenStream, events: list[Event]) -> None:
     tell(stream, "The fee is due. It was")
     stream(Token("A fee is ", restart=True))
     tell(stream, "due. Soon.")
@@ -49,7 +47,7 @@ def test_a_restart_is_told_once_and_forgets_what_was_held(
     ]
 
 
-def test_a_run_that_is_cancelled_ends_the_models_call_and_shows_no_more(
+def test_a_cancelled_run_ends_the_call(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
     """After its first sentence the model goes on without an end, until nobody listens."""

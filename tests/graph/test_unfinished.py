@@ -45,7 +45,7 @@ def test_a_judge_that_fails_leaves_the_verified_draft(
     assert (lost["node"], lost["wanted"]) == ("evaluate", "a verdict")
     assert says in lost["reason"]
     assert scripted.roles_asked() == ["rewrite", "generate", "evaluate"]
-    assert [message.content for message in result["messages"][1:]] == [DRAFT]
+    assert [message.text for message in result["messages"][1:]] == [DRAFT]
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,7 @@ def test_an_attempt_that_fails_leaves_the_one_before(
     assert len(result["messages"]) == 2
 
 
-def test_a_question_never_gets_the_answer_of_the_one_before(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_no_question_gets_the_answer_before(scripted: FakeOpenAI, modelled: Modelled) -> None:
     graph = modelled(max_question_chars=60)
     graph.checkpointer = InMemorySaver(serde=STRICT)
     thread: Any = {"configurable": {"thread_id": "1"}}

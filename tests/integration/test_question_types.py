@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from langchain_core.messages import AnyMessage, HumanMessage
+from sets import rows
 
 from lexloop.graph.app import graph
 
@@ -26,21 +27,7 @@ def _questions() -> dict[str, list[str]]:
     "LEXLOOP_DATA" not in os.environ or not _PAPER.is_file(),
     reason="the papers are not beside LEXLOOP_DATA",
 )
-@pytest.mark.parametrize(
-    ("kind", "says", "passes"),
-    [
-        ("Simple", "A bias audit is an evaluation of an AEDT", True),
-        ("Distracting", "A bias audit is an evaluation of an AEDT", True),
-        ("Conversational", "A bias audit is an evaluation of an AEDT", True),
-        ("Situational", "at least ten business days before the AEDT is used", True),
-        ("Double", "The second version clarified", True),
-        ("Complex situational", "Office of Administrative Trials and Hearings", True),
-        ("Comparative", "The selection rate is the rate at which", True),
-        ("Rule conclusion", "40 of them are selected", True),
-        ("Out of scope", "do not answer this question", False),
-        ("Vague", "required", False),
-    ],
-)
+@pytest.mark.parametrize(("kind", "says", "passes"), rows("question_types"))
 def test_each_type_of_question_is_answered(kind: str, says: str, passes: bool) -> None:
     messages: list[AnyMessage] = []
     for turn in _questions()[kind]:

@@ -6,52 +6,13 @@ import pytest
 import records
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import DATA
 
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
 from lexloop.knowledge.relations import PREDICATES, extract_document, reading, typed
 
-LAW = """HARBOUR REGULATION
-
-Whereas:
-
-(1) Boats sink. This Regulation builds on Article 3 and on Directive 12/34/EC.
-
-CHAPTER I
-General provisions
-
-Article 1
-Terms
-For the purposes of this Regulation:
-(1) ‘berth’ means a place where a boat lies;
-(2) ‘pilot’ of a boat means whoever steers it;
-
-Article 2
-Right to a berth
-1. The harbour master shall give every owner a berth.
-2. The owner shall pay under paragraph 1 of this Article and points (a) to (c) of Article 3(1).
-3. Paragraphs 1 and 2 shall not apply where:
-(a) the boat is a wreck;
-(b) the owner agrees.
-
-Article 3
-Fees
-1. The owner shall:
-(a) pay for two berths by the month;
-(b) keep the receipt as Article 9(1) of the Harbour Treaty says;
-(c) insure the boat under Directive 12/34/EC.
-2. This Article does not apply to fishing boats.
-3. By way of derogation from Article 2(1), the harbour master may close the harbour.
-4. Article 77 and 15 U.S.C. 6501 stand.
-
-Article 4
-Fines
-1. Breaches of the following shall, as Article 3 says, be subject to fines up to 10 000 EUR:
-(a) the duties of the owner under Articles 2 and 3;
-(b) Article 1.
-2. Directive 98/76/EC is repealed.
-3. This Regulation shall apply from 25 May 2018.
-"""
+LAW = (DATA / "texts" / "regulation.txt").read_text("utf-8")
 
 
 def chunk(text: str, *, start: int = 0, number: int = 1) -> Chunk:

@@ -40,16 +40,14 @@ HERE = "http://127.0.0.1:9/v1"
         ("azure_openai:some-model", {"base_url": HERE, "api_key": OWN_KEY}, "LEXLOOP_BASE_URL"),
     ],
 )
-def test_what_cannot_be_connected_to_is_said_before_any_call(
+def test_no_connection_is_said_at_once(
     model: str | None, connection: dict[str, str], says: str
 ) -> None:
     with pytest.raises((ModelAuthError, SettingsError), match=says):
         connect(Settings(model=model), Connection(**connection))
 
 
-def test_a_client_has_its_own_hosts_key_alone_and_neither_retries_nor_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_has_the_key_of_its_own_host_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", OWN_KEY)
     connection = Connection(base_url="http://me:hush@127.0.0.1:9/v1")
     model = connect(Settings(model="openai:local", deadline_s=7.5), connection)
@@ -72,9 +70,7 @@ def test_plain_reply(server: FakeOpenAI, chat_model: Connect, meter: Usage, soon
     assert model.host == server.base_url.removeprefix("http://").removesuffix("/v1")
 
 
-def test_stream_shows_each_piece_and_counts_tokens(
-    server: FakeOpenAI, ask: Ask, meter: Usage
-) -> None:
+def test_a_stream_shows_each_piece(server: FakeOpenAI, ask: Ask, meter: Usage) -> None:
     server.script(Reply("The employer must publish.", pieces=4))
     shown: list[Token] = []
     reply = ask(STREAMED, on_token=shown.append)
@@ -118,9 +114,7 @@ QUOTA = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
 FULL = refusal(400, "the prompt exceeds the context window")
 
 
-def test_a_model_that_cannot_read_all_is_sent_less_and_then_less(
-    server: FakeOpenAI, ask: Ask
-) -> None:
+def test_a_model_that_cannot_read_all_is_sent_less(server: FakeOpenAI, ask: Ask) -> None:
     server.script(FULL, FULL, Reply("Yes."))
     told = ChatRequest(
         "test", "s", "all", shorter=lambda share: (f"system {share}", f"a share of {share}")
@@ -197,7 +191,7 @@ def test_key_is_never_shown(
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_passing_failure_is_retried(
+def test_a_passing_failure_is_retried(
     server: FakeOpenAI, ask: Ask, meter: Usage, status: int
 ) -> None:
     server.script(refusal(status, retry_after="0"), Reply("Yes."))

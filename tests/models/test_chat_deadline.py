@@ -44,7 +44,7 @@ def test_deadline_holds_and_closes_the_request(
     assert server.requests[0].abandoned.wait(PLENTY_S)
 
 
-def test_retry_after_beyond_the_deadline_fails_at_once(
+def test_retry_after_the_deadline_fails(
     server: FakeOpenAI, chat_model: Connect, meter: Usage
 ) -> None:
     server.otherwise = refusal(429, "slow down", retry_after="90")

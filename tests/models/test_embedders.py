@@ -89,9 +89,7 @@ def test_an_unknown_embedder_is_refused_with_the_known_ones(name: str) -> None:
     assert repr(name) in e.value.what
 
 
-def test_a_folder_of_sentence_transformers_gives_the_same_vectors(
-    sentence_embedder: Embedder,
-) -> None:
+def test_a_folder_of_sentence_transformers_agrees(sentence_embedder: Embedder) -> None:
     assert (sentence_embedder.dimension, sentence_embedder.window) == (384, 256)
     assert re.fullmatch(r"sentence-transformers:model@[0-9a-f]{12}", sentence_embedder.name)
     model = load_minilm()
@@ -104,9 +102,7 @@ def test_a_folder_of_sentence_transformers_gives_the_same_vectors(
 
 
 @pytest.mark.parametrize("name", [None, "model.safetensors", "pytorch_model.bin"])
-def test_a_folder_without_weights_that_can_be_trusted_is_refused(
-    tmp_path: Path, name: str | None
-) -> None:
+def test_a_folder_without_trusted_weights_is_refused(tmp_path: Path, name: str | None) -> None:
     for path in MODEL.iterdir() if name else ():
         if path.name != "model.safetensors":
             (tmp_path / path.name).symlink_to(path)
@@ -177,9 +173,7 @@ def test_blocks_are_bounded_in_texts_and_in_size() -> None:
     assert list(blocks([5, 5, 5], 16_384, 10)) == [range(2), range(2, 3)]
 
 
-def test_vectors_of_a_host_are_made_unit_vectors(
-    server: FakeOpenAI, letters: OpenAIEmbedder
-) -> None:
+def test_vectors_of_a_host_get_unit_length(server: FakeOpenAI, letters: OpenAIEmbedder) -> None:
     assert (letters.name, letters.dimension) == ("openai:letters", 26)
     found = letters.embed(["aab", "", "b"])
     np.testing.assert_allclose(found[0][:2], np.array([2, 1]) / np.sqrt(5), atol=1e-6)
@@ -190,9 +184,7 @@ def test_vectors_of_a_host_are_made_unit_vectors(
         letters.embed(["a"])
 
 
-def test_a_batch_for_a_host_is_bounded_in_texts_and_tokens_and_a_text_in_its_window(
-    server: FakeOpenAI, letters: OpenAIEmbedder
-) -> None:
+def test_a_batch_for_a_host_is_bounded(server: FakeOpenAI, letters: OpenAIEmbedder) -> None:
     vectors = encoded(letters, ["a"] * 2048 + ["b"] * 2)
     encoded(letters, ["a" * 50_000] * 31)
     assert [len(batch) for batch in server.embedded] == [2048, 2, 30, 1]
@@ -231,9 +223,7 @@ def test_a_host_that_gives_no_vectors_is_a_typed_error(
         OpenAIEmbedder("small", Connection())
 
 
-def test_vectors_that_are_longer_than_the_request_can_have(
-    server: FakeOpenAI, letters: OpenAIEmbedder
-) -> None:
+def test_vectors_beyond_their_bound(server: FakeOpenAI, letters: OpenAIEmbedder) -> None:
     server.embedding_otherwise = Reply(body=b"[" + b"0," * 1_000_000)
     with pytest.raises(ModelReplyError, match=r"not read to its end: .*100,832 bytes") as raised:
         letters.embed(["a"])  # 100,000 + 26 numbers of at most 32 bytes
@@ -249,7 +239,7 @@ def ends_in(seconds: float) -> Deadline:
 
 
 @pytest.mark.parametrize("slow", [Reply(hang=True), Reply(drip=True)], ids=["silent", "dripping"])
-def test_the_deadline_ends_the_request(
+def test_a_deadline_ends_a_request(
     server: FakeOpenAI, letters: OpenAIEmbedder, slow: Reply
 ) -> None:
     server.embedding_otherwise = slow

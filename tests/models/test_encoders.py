@@ -125,7 +125,7 @@ def _wide(folder: Path) -> None:
         (_wide, "cannot be loaded"),
     ],
 )
-def test_what_cannot_be_trusted_or_read_is_refused(
+def test_what_cannot_be_read_is_refused(
     tmp_path: Path, spoil: Callable[[Path], None], said: str
 ) -> None:
     folder = pylate_folder(tmp_path / "colbert")

@@ -37,7 +37,7 @@ def model(folder: Path, **settings: object) -> ChatModel:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_it_replies_word_by_word_where_it_streams_and_is_counted(
+def test_it_streams_words_and_is_counted(
     folder: Path, meter: Usage, soon: float, stream: bool
 ) -> None:
     shown: list[Token] = []
@@ -131,9 +131,7 @@ def changed(folder: Path, **config: object) -> None:
     ],
     ids=["a pickle", "a layer more", "other widths"],
 )
-def test_weights_of_another_kind_are_refused(
-    copied: Path, harm: Callable[[Path], object], said: str
-) -> None:
+def test_other_weights_are_refused(copied: Path, harm: Callable[[Path], object], said: str) -> None:
     harm(copied)
     with pytest.raises(DataError, match=said):
         model(copied)

@@ -69,7 +69,7 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(texts: list[str]
         ("tokenizer.json", None, "incomplete"),
     ],
 )
-def test_a_folder_with_one_changed_byte_or_without_a_file_is_refused(
+def test_one_changed_byte_is_refused(
     tmp_path: Path, name: str, place: int | None, said: str
 ) -> None:
     for path in MODEL.iterdir():
@@ -138,7 +138,7 @@ def forget(folder: Path) -> None:
         (forget, r"does not say the SHA-256 of model\.onnx"),
     ],
 )
-def test_a_folder_that_is_not_whole_is_refused(
+def test_a_broken_folder_is_refused(
     folder: Path, break_it: Callable[[Path], object], said: str
 ) -> None:
     break_it(folder)

@@ -55,12 +55,9 @@ def test_a_refused_parameter_is_left_out_once_and_for_all(
 
 
 @pytest.mark.parametrize(
-    ("name", "sent"),
-    [
-        *[("gpt-4o-mini", 0.0), ("gpt-oss-20b", 0.0)],
-    ],
+    ("name", "sent"), [("gpt-4o-mini", 0.0), ("gpt-oss-20b", 0.0), ("o3", None)]
 )
-def test_known_reasoning_models_are_sent_no_temperature(
+def test_reasoning_models_get_no_temperature(
     server: FakeOpenAI, ask: Ask, name: str, sent: float | None
 ) -> None:
     ask(PLAIN, model=f"openai:{name}")
@@ -97,7 +94,7 @@ MISTRAL = [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]
         ("mistral", Reply(status=422, body=json.dumps({"message": {"detail": MISTRAL}}).encode())),
     ],
 )
-def test_a_host_that_refuses_to_report_usage_is_asked_without(
+def test_a_host_may_report_no_usage(
     server: FakeOpenAI, ask: Ask, name: str, refused: Reply
 ) -> None:
     server.script(refused)

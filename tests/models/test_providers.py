@@ -65,7 +65,7 @@ def test_a_reply_at_its_limit_of_tokens(
         complete(model(name), STREAMED, deadline=soon, meter=meter)
 
 
-def test_a_provider_whose_end_mark_is_unknown_is_asked_for_its_reply_in_one_piece(
+def test_a_provider_without_a_known_end_mark_replies_in_one_piece(
     meter: Usage, soon: float
 ) -> None:
     streaming = GenericFakeChatModel(messages=iter([AIMessage("The employer must publish.")]))

@@ -52,9 +52,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.randoms(use_true_random=False), st.booleans())
-def test_how_a_reply_is_cut_into_pieces_changes_nothing(
-    reply: str, random: Random, opened: bool
-) -> None:
+def test_however_a_reply_is_cut_it_reads_the_same(reply: str, random: Random, opened: bool) -> None:
     cuts = sorted(random.randint(0, len(reply)) for _ in range(random.randint(0, 6)))
     pieces = [reply[a:b] for a, b in zip([0, *cuts], [*cuts, len(reply)], strict=True)]
     (whole, _), (cut, shown) = read([reply], opened), read(pieces, opened)
@@ -62,9 +60,7 @@ def test_how_a_reply_is_cut_into_pieces_changes_nothing(
     assert shown.strip() == cut.text or not cut.text
 
 
-def test_a_repair_is_asked_without_the_reasoning_and_keeps_both(
-    server: FakeOpenAI, ask: Ask
-) -> None:
+def test_a_repair_is_asked_without_reasoning_and_keeps_both(server: FakeOpenAI, ask: Ask) -> None:
     mended = Reply('<think>So.</think>{"name": "red", "depth": 1}')
     server.script(Reply("<think>Red.</think>Red"), mended)
     reply = ask(STRUCTURED)

@@ -3,6 +3,7 @@
 import pytest
 from indexes import view_of
 from records import query
+from sets import rows
 
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
@@ -20,35 +21,14 @@ def read(text: str) -> tuple[View, list[Chunk]]:
     return view, list(view.every_chunk())
 
 
-def left(text: str, question: str = FINE) -> list[tuple[str, str]]:
-    """The statements of a text that may answer, each with the question that it answers."""
-    view, chunks = read(text)
-    asked = query(question, view)
-    found = (one for chunk in chunks for one in answering(asked, chunk, view))
-    return [(one.question, one.said.own) for one in found]
-
-
-TOLD, KEPT = "The fine for a first breach is 20 euros.", "The Board orders how long fines are kept."
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "answers"),
-    [
-        (FINE, f"{FINE}\n\n{OPEN}\n", [("", OPEN)]),
-        (FINE, f"“{FINE}” is what many people ask.\n\n{OPEN}\n", [("", OPEN)]),
-        (FINE, f"The fine for a first breach is __________\n\n{OPEN}\n", [("", OPEN)]),
-        (FINE, f"{TOLD} {OPEN}\n", [("", TOLD), ("", OPEN)]),
-        (
-            FINE,
-            f"{FINE}\n\nTwenty euros each.\n\nMay a dog be kept?\n\nNo dog may.\n",
-            [(FINE, "Twenty euros each."), ("May a dog be kept?", "No dog may.")],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "answers"), rows("answering"))
 def test_what_only_asks_answers_nothing_and_what_follows_answers(
-    question: str, text: str, answers: list[tuple[str, str]]
+    text: str, answers: list[list[str]]
 ) -> None:
-    assert left(text, question) == answers
+    view, chunks = read(text)
+    asked = query(FINE, view)
+    found = (one for chunk in chunks for one in answering(asked, chunk, view))
+    assert [[one.question, one.said.own] for one in found] == answers
 
 
 def test_what_follows_a_single_question_stands_alone() -> None:

@@ -1,21 +1,15 @@
 """The document first: a question that describes one is asked inside it, by rule and end to end."""
 
-from pathlib import Path
-
 import pytest
-from langchain_core.messages import AnyMessage, HumanMessage
+from indexes import view_of
+from sets import rows
 
-from lexloop.core.metadata import Filters, Metadata
-from lexloop.core.settings import Settings
+from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
-from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.describing import documents_called, documents_described, unnamed
-from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import parse
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 _LEASE = """Lease of a berth
 
@@ -38,7 +32,7 @@ def _leases(count: int) -> View:
         Document(f"lease-{n}.txt", "Lease", _LEASE.format(owner=a, tenant=b, rent=c, notice=d))
         for n, (a, b, c, d) in enumerate(_PARTIES[:count], 1)
     ]
-    return build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    return view_of(*documents, embedder=load_minilm())
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +40,7 @@ def leases() -> View:
     return _leases(3)
 
 
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [
-        ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", [2]),
-        ('In the lease of "clara falk": how much notice must be given?', [3]),
-        ("Consider the leases of Amsel Quays Ltd; what is the rent?", [1, 2]),
-        ("Under the lease between Amsel Quays Ltd and Ruth Voss, who pays the rent?", [1]),
-        # nobody is named
-        ("Consider this lease; what is the rent?", []),
-        ("What is the rent?", []),
-        # what is told of oneself describes no document
-        ("We are Amsel Quays Ltd and let a berth to Otto Lind. What is the rent?", []),
-        # none has that party
-        ("Consider the charter between Nordmole GmbH and Pavel Dorn; what is the rent?", []),
-        # all in capitals, no word is a name
-        ("CONSIDER THE LEASE OF OTTO LIND; WHAT IS THE RENT?", []),
-    ],
-)
+@pytest.mark.parametrize(("question", "found"), rows("described"))
 def test_a_description_before_the_question_finds_its_documents(
     leases: View, question: str, found: list[int]
 ) -> None:
@@ -74,11 +51,6 @@ def test_a_description_before_the_question_finds_its_documents(
 def test_one_document_alone_is_never_singled_out() -> None:
     question = parse("Consider the lease between Amsel Quays Ltd and Ruth Voss; what is the rent?")
     assert documents_described(question, _leases(1)) == []
-
-
-def test_of_two_short_documents_the_one_described_is_found() -> None:
-    question = parse("Consider the lease of Otto Lind; what is the rent?")
-    assert documents_described(question, _leases(2)) == ["lease-2.txt"]
 
 
 def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
@@ -92,70 +64,6 @@ def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
     assert len(leases.titles) == 3
 
 
-def _written(folder: Path) -> str:
-    """Write the leases as files, and return the folder as a corpus."""
-    for n, (a, b, c, d) in enumerate(_PARTIES, 1):
-        text = _LEASE.format(owner=a, tenant=b, rent=c, notice=d)
-        (folder / f"lease-{n}.txt").write_text(text, encoding="utf-8")
-    return str(folder)
-
-
-def test_the_answer_and_what_follows_are_of_the_document_described(tmp_path: Path) -> None:
-    corpus = _written(tmp_path)
-    messages: list[AnyMessage] = []
-    for question, answer, document in (
-        ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", "$500", 2),
-        ("And how much notice must be given?", "two months", 2),
-        ("In the lease of Clara Falk, how much notice must be given?", "six months", 3),
-        ("And the rent?", "$700", 3),
-    ):
-        messages.append(HumanMessage(question))
-        done = graph.invoke({"messages": messages}, context={"corpus": corpus})
-        messages = done["messages"]
-        assert answer in messages[-1].text, question
-        cited = {citation["document"] for citation in done["citations"]}
-        assert cited == {f"lease-{document}.txt"}, question
-
-
-def test_the_heading_of_a_document_described_is_not_what_is_asked(tmp_path: Path) -> None:
-    question = "Consider the lease between Amsel Quays Ltd and Otto Lind; has it a pet clause?"
-    text = "LEASE between Amsel Quays Ltd and {}\n\n1. Rent. The Tenant pays $500 a month.\n"
-    for tenant in ("Otto Lind", "Ruth Voss"):
-        (tmp_path / f"{tenant}.txt").write_text(text.format(tenant), encoding="utf-8")
-    done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
-    assert done["abstained"]
-
-
-def test_documents_that_differ_in_a_figure_alone_each_answer_by_name(tmp_path: Path) -> None:
-    done = graph.invoke({"question": "What is the rent?"}, context={"corpus": _written(tmp_path)})
-    pairs = zip(*[iter(done["answer"].split("\n"))] * 2, strict=True)
-    told = {named: said.split(" [")[0] for named, said in pairs}
-    assert told == {
-        f"In lease-{n}.txt:": f"The Tenant shall pay {rent} a month."
-        for n, (*_, rent, _) in enumerate(_PARTIES, 1)
-    }
-
-
-def test_documents_that_answer_in_words_of_their_own_each_answer_by_name(tmp_path: Path) -> None:
-    for name, law in (
-        ("lease", "This lease is governed by the law of Kent, but for its rules on conflicts."),
-        ("licence [7]", "Disputes under this licence are for the courts and the law of Surrey."),
-        ("list", "Boats are washed on Mondays."),
-    ):
-        (tmp_path / f"{name}.txt").write_text(
-            f"{name.split()[0].title()} of a Berth\n\n1. {law}\n", encoding="utf-8"
-        )
-    done = graph.invoke({"question": "Which law governs?"}, context={"corpus": str(tmp_path)})
-    named = [line for line in done["answer"].split("\n") if line.startswith("In ")]
-    assert named == ["In lease.txt:", f"In {unmarked('licence [7]')}.txt:"]
-    assert "[7]" not in done["answer"]  # it would be the marker of a source
-    one = graph.invoke(
-        {"question": "Which law governs under the Licence of a Berth?"},
-        context={"corpus": str(tmp_path)},
-    )
-    assert one["citations"][0]["document"] == "licence [7].txt"
-
-
 def _no_term(_: str) -> bool:
     return False
 
@@ -164,27 +72,7 @@ _ACT = {"harbour.txt": "Public Harbour Berths Act of 2019"}
 _ACTS = {**_ACT, "FQC-2.txt": "Ferry Quays Code", "lease.txt": "Lease of a berth"}
 
 
-@pytest.mark.parametrize(
-    ("asked", "inside"),
-    [
-        ("Under the Public Harbour Berths Act, who pays?", "who pays?"),
-        ("Who pays under the PHBA?", "Who pays?"),
-        ("who pays under phba?", "who pays?"),
-        ("Does the PHB Act apply to rafts?", "Does this act apply to rafts?"),
-        ("What is the purpose of the Harbour Berths Act?", "What is the purpose of this act?"),
-        ("Does the Public Harbour Berths Act 2019 name rafts?", "Does this act name rafts?"),
-        ("What are PHBA fines for rafts?", "What are fines for rafts?"),
-        # the number is another act's
-        ("Does the Public Harbour Berths Act 2004 apply to rafts?", None),
-        # the name is longer, or other words of the title
-        ("Does the Inner Public Harbour Berths Act apply to rafts?", None),
-        ("Does the Public Berths Act apply to rafts?", None),
-        ("Does the Act apply to rafts?", None),
-        # it is what is asked about
-        ("What is the PHBA?", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("asked", "inside"), rows("unnamed"))
 def test_a_question_leaves_the_name_of_its_document_outside(asked: str, inside: str | None) -> None:
     assert unnamed(asked, _ACT, _no_term) == (asked if inside is None else inside)
 
@@ -209,7 +97,7 @@ def test_a_document_is_called_by_its_name_and_by_a_word_that_it_alone_has() -> N
         "lease.txt": "The tenant pays.",
     }
     documents = [Document(name, _ACTS[name], text) for name, text in texts.items()]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     for question, called in (
         ("Who pays under the PHBA?", []),  # another document speaks of it
         ("Who pays under the FQC?", ["FQC-2.txt"]),
@@ -226,56 +114,18 @@ def test_what_a_law_is_called_in_the_rules_made_for_it_calls_none() -> None:
         Document("act.txt", "Harbour Act", "Rafts pay."),
         Document("rules.txt", "Rules", "By the Harbour Act rafts pay $7."),
     ]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     assert documents_called("How much is paid under the Harbour Act?", view) == []
 
 
-_PREAMBLE = """{name}
-
-Preamble
-
-The {name} protects berths. The {name} is for rafts, boats and all who moor under the {name}.
-
-1. Mooring. A raft may be moored for nine days.
-
-2. Fees. The owner of a raft pays {fee} a day.
-"""
-
-
-@pytest.mark.parametrize(
-    ("count", "name"), [(1, "Harbour Act"), (2, "Harbour Act"), (2, "Quay Act")]
-)
-def test_the_preamble_that_has_the_name_is_not_quoted(
-    tmp_path: Path, count: int, name: str
-) -> None:
-    fees = {"Harbour Act": "$7", "Quay Act": "$9"}
-    for one in [*fees][:count]:
-        text = _PREAMBLE.format(name=one, fee=fees[one])
-        (tmp_path / f"{one}.txt").write_text(text, encoding="utf-8")
-    question = f"How much does a raft cost a day under the {name}?"
-    done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
-    assert done["answer"] == f"The owner of a raft pays {fees[name]} a day. [1]"
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ("What does Dairy Fair do with my address?", ["dairyfair.example.txt"]),
-        ("Is my address kept according to Dairy Fair?", ["dairyfair.example.txt"]),
-        ("I use Dairy Fair. Who gets my address?", ["dairyfair.example.txt"]),
-        ("Who gets my address on dairyfair.example?", ["dairyfair.example.txt"]),
-        ("Who gets my address at Moor-Gazette?", ["moor-gazette.txt"]),
-        ("Who pays for the dairy at the fair?", []),
-        ("Who gets my address on lamp.example?", []),
-    ],
-)
+@pytest.mark.parametrize(("asked", "found"), rows("called"))
 def test_a_name_may_be_spelled_in_one_word_by_the_question_or_the_file(
     asked: str, found: list[str]
 ) -> None:
     text = "We keep your address for a year. We give it to nobody but those who carry parcels."
     names = ("dairyfair.example.txt", "moor-gazette.txt", "data-sheet.txt")
     documents = [Document(name, "What we keep", text, Metadata()) for name in names]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     assert documents_called(asked, view) == found
 
 
@@ -292,6 +142,6 @@ def test_of_documents_of_one_kind_the_one_whose_company_is_named_is_found(questi
         Document(f"{name.lower()}.example.txt", "Privacy policy", said.format(name))
         for name in ("Ferrolux", "Palmgate", "Quillon")
     ]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(*documents, embedder=load_minilm())
     found = documents_described(parse(question), view) or documents_called(question, view)
     assert found == ["ferrolux.example.txt"]

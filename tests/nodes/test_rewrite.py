@@ -10,6 +10,7 @@ from fake_openai import FakeOpenAI, Reply
 from hypothesis import given
 from hypothesis import strategies as st
 from running import runtime
+from sets import rows
 
 from lexloop.core.errors import hearing
 from lexloop.core.running import waited
@@ -135,26 +136,7 @@ def user(*contents: str) -> list[Turn]:
     return [{"role": "user", "content": content} for content in contents]
 
 
-ANSWERED: list[Turn] = [
-    {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
-    {"role": "assistant", "content": "They may.", "about": "Winter storage", "at": "Article 9"},
-]
-QUAY = user("Who owns the quay?", "And the Board?")
-
-
-@pytest.mark.parametrize(
-    ("said", "question", "standalone"),
-    [
-        (user("What is a mooring fee?"), "Who pays it?", "Who pays a mooring fee?"),
-        (user("Who must pay the mooring fee?"), "Why?", "Why must somebody pay the mooring fee?"),
-        ([{"role": "assistant", "content": "The fee is $5."}], "What is it?", "What is it?"),
-        # a provision stands alone, a paragraph is one of the provision named before
-        (user("Explain § 5."), "And paragraph 2?", "And paragraph 2 of § 5?"),
-        ([*QUAY, *user("Who sits on it?")], "How does it decide?", "How does the Board decide?"),
-        # where the last answer on the topic comes from is the context
-        (ANSWERED, "And paragraph 3?", "And paragraph 3 of Article 9?"),
-    ],
-)
+@pytest.mark.parametrize(("said", "question", "standalone"), rows("resolved"))
 def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
     assert resolved(question, said) == standalone
 

@@ -63,7 +63,7 @@ def test_what_changes_in_the_sources_is_followed_in_the_same_place(
     assert len(list(cache.iterdir())) == 1
 
 
-def test_a_damaged_cached_index_is_made_again_and_that_is_said(
+def test_a_damaged_cache_is_made_again_and_told(
     folder: Path, embedder: Letters, cache: Path
 ) -> None:
     first, _ = opened(folder, embedder)
@@ -119,9 +119,7 @@ def test_a_damaged_shipped_index_is_said_and_costs_nothing_twice(
         collection.close()
 
 
-def test_without_a_cache_the_collection_still_works_and_that_is_said(
-    folder: Path, embedder: Letters, tmp_path: Path
-) -> None:
+def test_without_a_cache_all_is_answered(folder: Path, embedder: Letters, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the cache should be")
     (folder / "empty.txt").write_bytes(b"")
     (folder / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
@@ -134,9 +132,7 @@ def test_without_a_cache_the_collection_still_works_and_that_is_said(
     assert "cannot be written" in trouble["reason"]
 
 
-def test_two_threads_that_open_a_source_at_once_both_succeed(
-    folder: Path, embedder: Letters, cache: Path
-) -> None:
+def test_two_threads_open_a_source_at_once(folder: Path, embedder: Letters, cache: Path) -> None:
     together = threading.Barrier(2)
 
     def open_it(_: int) -> tuple[Collection, list[Degradation]]:
@@ -156,9 +152,7 @@ def test_two_threads_that_open_a_source_at_once_both_succeed(
 @pytest.mark.parametrize(
     ("corpus", "reason"), [("missing", "does not exist"), ("~no-such-user-here/x", "has no home")]
 )
-def test_a_corpus_that_is_none_is_named(
-    embedder: Letters, corpus: str, reason: str, cache: Path
-) -> None:
+def test_no_corpus_is_named(embedder: Letters, corpus: str, reason: str, cache: Path) -> None:
     for use in (lambda: opened(corpus, embedder), lambda: corpus_stamp(corpus)):
         with pytest.raises(CorpusError, match=reason) as raised:
             use()
@@ -180,9 +174,7 @@ def test_the_stamp_changes_with_the_files(folder: Path) -> None:
     assert corpus_stamp(str(folder)) in stamps
 
 
-def test_an_index_refuses_settings_that_are_neither_its_own_nor_the_default(
-    folder: Path, tmp_path: Path, embedder: Letters
-) -> None:
+def test_an_index_refuses_other_settings(folder: Path, tmp_path: Path, embedder: Letters) -> None:
     index = tmp_path / "index"
     write_index(index, sources(folder), letter_tools(embedder, **{"chunking.method": "sentence"}))
     opened(index, embedder)

@@ -51,9 +51,7 @@ def test_a_file_that_changed_or_went_is_told_apart(index: Path, folder: Path, wr
             find_again(nowhere, "notices.md", "")
 
 
-def test_who_may_see_a_document_is_told_where_a_span_of_it_lies(
-    index: Path, folder: Path, write: Write
-) -> None:
+def test_a_place_is_told_to_who_may_see_it(index: Path, folder: Path, write: Write) -> None:
     written = "---\nlanguage: en\n---\n# Fees\n\nThe **berth fee** is [due](#due) in May.\n"
     (folder / "rules.md").write_text(written)
     (folder / "fees.pdf").write_bytes(place([lines("The berth fee is due in May.")]))

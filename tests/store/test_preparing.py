@@ -31,9 +31,7 @@ TEXTS = ["A fee is due. It is low.", "No boat may moor.", "The hull is old. Pain
 
 
 @pytest.mark.parametrize("slab", [1, 2, 100])
-def test_windows_keep_their_order_whatever_is_embedded_at_once(
-    slab: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_windows_keep_their_order(slab: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "_SLAB", slab)
     told: list[tuple[str, int, int]] = []
     tools = letter_tools()

@@ -10,7 +10,7 @@ import numpy as np
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import UNKNOWN, Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import Chunk, Triplet
+from lexloop.core.types import Chunk, Passage, Triplet
 from lexloop.documents.document import Document, SkippedSource, versions
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars, finished
@@ -63,6 +63,12 @@ def letter_tools(embedder: Embedder | None = None, **settings: Any) -> Tools:
 def view_of(*documents: Document, embedder: Embedder | None = None, **settings: Any) -> View:
     """What anybody sees of an index of these documents."""
     return build_collection(documents, letter_tools(embedder, **settings)).seen_by(ANYBODY)
+
+
+def passages_of(view: View) -> list[Passage]:
+    """Every chunk of a view as a passage, in order."""
+    chunks = enumerate(view.every_chunk(), 1)
+    return [{**chunk, "n": n, "score": 1.0, "signals": {}} for n, chunk in chunks]
 
 
 def sources(*folders: Path) -> list[IndexSource]:

@@ -1,5 +1,7 @@
 """Footnotes, which belong to the sentence, the item or the row that they hang on."""
 
+from sets import DATA
+
 from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import (
     statements,
@@ -12,30 +14,7 @@ from lexloop.documents.reading import plain
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.tree import Tree
 
-RULES = """# Rules of the gardens
-
-## 1. Fires
-
-Gardeners must not light fires.[^a] Candles are allowed.
-
-## 2. Fees
-
-| Plot | Fee |
-|---|---|
-| Small | 5 crowns[^2] |
-| Large | 9 crowns |
-
-The board may:
-
-- close a path,[^3]
-- move a bench.
-
-[^a]: Fires are allowed
-on 5 November.
-[^2]: Widows pay nothing.
-[^3]: But not the last path.
-[^4]: Nothing hangs on this.
-"""
+RULES = (DATA / "texts" / "footnotes.md").read_text("utf-8")
 
 
 def read(text: str) -> Document:

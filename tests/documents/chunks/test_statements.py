@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.documents.chunks.statements import statements, statements_in_text
 from lexloop.documents.document import Document
@@ -29,35 +30,6 @@ def test_an_item_stands_with_all_the_words_that_lead_into_it() -> None:
         "In this Act— “plot” means a piece of land let to one person;"
     )
     assert found["Section 3(2)"] == "and must be kept up to date."
-
-
-def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
-    text = (
-        "§ 1 Fees\n(a) General rules.\n(1) An owner pays a fee.\n"
-        "(2) The notice must state:\n(i) the name;\n(ii) the fee.\n"
-    )
-    assert stated(text) == [
-        ("§ 1(a)(1)", "An owner pays a fee."),
-        ("§ 1(a)(2)", "Fees: The notice must state:"),
-        ("§ 1(a)(2)(i)", "The notice must state: the name;"),
-        ("§ 1(a)(2)(ii)", "The notice must state: the fee."),
-    ]
-
-
-def test_a_topic_amid_sentences_is_of_the_sentence_that_it_heads() -> None:
-    text = (
-        "1. Fees. A fee is due. Interest. It is 4 %. Governing Law; Venue. The law of Kent"
-        " applies. No exceptions. Paint it. Costs and Time. (a) The owner pays.\n(b) Time counts.\n"
-    )
-    assert [said for _, said in stated(text)] == [
-        "A fee is due.",
-        "Interest. It is 4 %.",
-        "Governing Law; Venue. The law of Kent applies.",
-        "No exceptions.",
-        "Paint it.",
-        "Costs and Time. (a) The owner pays.",
-        "Time counts.",
-    ]
 
 
 def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
@@ -102,39 +74,14 @@ def test_a_reference_is_whole_on_however_many_lines(
     assert [piece for piece in quoted if HANGING.search(piece)] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        # what heads a provision, whatever it asks or names
-        ("1. What is not a boat. A raft is not a boat.", ["A raft is not a boat."]),
-        ("1. Who may apply. Anybody may apply by letter.", ["Anybody may apply by letter."]),
-        ("1. Fees. Each boat pays two crowns a day.", ["Each boat pays two crowns a day."]),
-        ("1. General requirements. A boat has a lamp.", ["A boat has a lamp."]),
-        ("1. The duties of the keeper. He keeps the keys.", ["He keeps the keys."]),
-        ("1. Vacating the Stores. Both stores are left.", ["Both stores are left."]),
-        ("What is a drone.\nA drone is an aircraft.", ["A drone is an aircraft."]),
-        # a short sentence
-        ("1. Smoking is prohibited. Who smokes leaves.", ["Smoking is prohibited."]),
-        ("1. The master keeps the keys. They are in the lodge.", ["The master keeps the keys."]),
-        ("1. It meets twice a year. Guests may speak.", ["It meets twice a year."]),
-        ("1. The Board pays for broken oars. They are red.", ["The Board pays for broken oars."]),
-        ("1. No dogs. No bikes.", ["No dogs.", "No bikes."]),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), rows("headings_run_in"))
 def test_a_heading_that_runs_into_a_provision_is_no_statement(text: str, said: list[str]) -> None:
     text = f"{text}\n2. The gate is closed at ten.\n3. The lamp is lit at six.\n"
     found = [one.own for one in statements_in_text(text)]
     assert found[: len(said)] == said
 
 
-@pytest.mark.parametrize("joint", [";\nor\n", ";\n\nor\n\n", ",\n\nand\n\n", ";\n        and/or\n"])
-def test_a_lone_conjunction_belongs_to_the_point_above_it(joint: str) -> None:
-    text = (
-        "1. Ending the lease\n\nThe tenant may end the lease if:\n\n"
-        f"(a) the roof leaks{joint}(b) the slipway is closed.\n\n2. Rent\n\nIt is 300 euros.\n"
-    )
-    said = " ".join(joint.split())
-    assert stated(text)[1:3] == [
-        ("Section 1(a)", f"The tenant may end the lease if: the roof leaks{said[0]} {said[2:]}"),
-        ("Section 1(b)", "The tenant may end the lease if: the slipway is closed."),
-    ]
+@pytest.mark.parametrize(("text", "expected"), rows("statements"))
+def test_what_a_text_states(text: str, expected: list[list[str]]) -> None:
+    """Headings, labels and bare lead-ins state nothing; a lone conjunction ends its point."""
+    assert [[label, words] for label, words in stated(text)] == expected

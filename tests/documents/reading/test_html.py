@@ -1,26 +1,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import DATA
 
 from lexloop.documents.document import Document
 from lexloop.documents.reading.html import read as read_html
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import printable
 
-PAGE = """<!DOCTYPE html><html><head><title> Local  Law </title><style>p {}</style>
-<script>alert("x")</script></head><body><nav><a href="/">Home</a></nav>
-<h1>The <em>law</em></h1>
-<p>An employer&nbsp;shall give
-   notice&#46;<br>It is free.</p><!-- a comment -->
-<ul><li>One</li></ul>
-<ol><li>one<ol type='a'><li>x</li></ol></li><li value='4'>four</li></ol>
-<ol style='list-style-type: lower-roman' start='3'><li>three</li></ol>
-<div hidden>unseen</div><noscript>unseen</noscript>
-<h2>Fees</h2>
-<table><tr><th>Item</th><th>Fee</th></tr><tr><td></td><td><p>40</p> <p>euros</p></td></tr></table>
-<pre>  kept
-    as it is</pre>
-</body></html>"""
+PAGE = (DATA / "texts" / "page.html").read_text("utf-8")
 
 
 def read(page: str | bytes) -> Document:

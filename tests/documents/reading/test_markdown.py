@@ -1,92 +1,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import DATA
 
 from lexloop.documents.document import Document
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.plain import read as read_plain
 from lexloop.documents.reading.source import Limits
 
-RULES = """# The *harbour* rules
-
-<a id="dues"></a>**Dues** are [paid](#pay "at once") on <span class="x">arrival</span>&nbsp;\\*.
-See &sect; 5, `form A` and ![the pier](pier.png)[^1].
-
-1. Boats
-1. Ropes, which are:
-   - of hemp,
-     not of wire
-     * and dry
-   - (a) long
-
-(a) first<br>(b) second
-
-    (i) **deeper**
-
-| Boat | Fee |
-|:-----|----:|
-| a *skiff* | 40 |
-|  | none |
-
-> A note[^2] to <b>all</b>.
-
-<!-- not for
-readers -->
-<div><h2>By hand</h2><p>It <i>binds</i>.</p></div>
-
-Names
-===
-
-```sh
-# no heading
-```
-
-***
-
-[form]: http://harbour.example
-[^1]: Of 1990.
-"""
-SHOWN = """The harbour rules
-
-Dues are paid on arrival *.
-See § 5, form A and the pier.
-
-1. Boats
-2. Ropes, which are:
-   • of hemp,
-     not of wire
-     ◦ and dry
-   • (a) long
-
-(a) first
-(b) second
-
-    (i) deeper
-
-| Boat | Fee |
-
-| a skiff | 40 |
-|  | none |
-
-A note to all.
-
-
-
-By hand
-It binds.
-
-Names
-
-
-
-    # no heading
-
-
-
-
-
-Of 1990.
-"""
+RULES = (DATA / "texts" / "rules.md").read_text("utf-8")
+SHOWN = (DATA / "texts" / "rules_shown.txt").read_text("utf-8")
+LEASE = (DATA / "texts" / "lease.md").read_text("utf-8")
 
 
 def read(text: str) -> Document:
@@ -100,18 +24,6 @@ def test_markdown_is_read_as_it_is_shown() -> None:
     assert document.title == "The harbour rules"
     headed = [(document.text[at:].partition("\n")[0], level) for at, level in document.headings]
     assert headed == [("The harbour rules", 1), ("By hand", 2), ("Names", 1)]
-
-
-LEASE = """# Lease
-
-1. Rent
-    1. The rent is due on Mondays.
-    2. It is paid in cash, unless Section 2.1 says otherwise.
-
-2. Oven
-    1. Section 1.2 does not apply to bread.
-        1. Nor to cake.
-"""
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import DATA
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
@@ -10,6 +11,10 @@ from lexloop.documents.document import Document
 from lexloop.documents.reading.plain import read as read_plain
 from lexloop.documents.reading.plain import without_boxes, without_rules
 from lexloop.documents.reading.source import Limits
+
+BOXED = (DATA / "texts" / "boxed.txt").read_text("utf-8")
+MANUAL = (DATA / "texts" / "manual.txt").read_text("utf-8")
+
 
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
 
@@ -41,26 +46,6 @@ def test_a_document_whose_front_matter_is_malformed_is_refused(text: str, reason
         plain(text)
 
 
-BOXED = """3. Berths
----------
-Berth  Price
------  -----
-*********************
-*                   *
-*  4. Liability     *
-*  ------------     *
-*  The harbour pays *
-*  nothing.         *
-*                   *
-*********************
-* no box
-*
-###########
-# a note  #
-***********
-"""
-
-
 def test_rules_and_boxes_are_blank_and_nothing_moves() -> None:
     found = plain(BOXED).text
     assert len(found) == len(BOXED)
@@ -84,38 +69,6 @@ def test_what_is_drawn_alone_is_blanked(text: str) -> None:
     assert len(found) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, found, strict=True))
     assert [c for c in found if c == "a"] == [c for c in text if c == "a"]
-
-
-MANUAL = """Harbour manual
-==============
-
-* 1. Moorings
-* 1.1. Length of stay
-* 1.2. Dues
-* 2. Boats
-* 2.1. Names
-
-1. Moorings
-===========
-
-1.1. Length of stay
--------------------
-
-A visitor may stay for nine nights.
-
-1.2. Dues
----------
-
-Dues are paid on arrival.
-
-2. Boats
-========
-
-2.1. Names
-----------
-
-Each boat bears a name.
-"""
 
 
 def test_an_underlined_heading_heads_and_the_signs_rank_as_they_come() -> None:

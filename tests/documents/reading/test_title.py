@@ -6,6 +6,7 @@ from collections.abc import Callable
 import docx
 import pytest
 from fpdf import FPDF
+from sets import rows
 
 from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import read_bytes
@@ -19,34 +20,7 @@ TEXT = (
 )
 
 
-@pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        ("", OWN),
-        # names of files and addresses
-        ("nda.html", OWN),
-        ("Agreement.doc", OWN),
-        ("Microsoft Word - Document1", OWN),
-        ("Microsoft Word - mutual non-disclosure agreement final.docx", OWN),
-        ("https://example.org/mutual/agreement", OWN),
-        (r"C:\agreement\parties", OWN),
-        ("mutual_agreement_v3", OWN),
-        ("CELEX:32016R0679:EN:TXT", OWN),
-        # what programs and templates fill in
-        ("untitled", OWN),
-        ("Untitled document", OWN),
-        ("Unbenanntes Dokument", OWN),
-        ("Document", OWN),
-        ("Letter template", OWN),
-        ("Board minutes of the harbour club", OWN),
-        ("...", OWN),
-        # what the text bears out
-        ("Mutual Non-Disclosure Agreement", "Mutual Non-Disclosure Agreement"),
-        (" Agreement between\nQuay and Pier ", "Agreement between Quay and Pier"),
-        ("Pier Foods | Agreement", "Pier Foods | Agreement"),
-        ("The parties send to acme.com", "The parties send to acme.com"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said", "title"), rows("titles"))  # fmt: skip
 def test_metadata_is_a_title_if_the_text_bears_it_out(said: str, title: str) -> None:
     assert chosen_title(said, own_title(TEXT), TEXT, "scan_0001") == title
 

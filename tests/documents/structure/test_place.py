@@ -6,6 +6,7 @@ import docx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.core.types import At
 from lexloop.documents.document import Document
@@ -17,7 +18,6 @@ RULES = (  # line 3 is blank, the fee stands on line 7
     "House rules\n\n\nDogs are kept on a lead at all\ntimes in the yard.\n\n"
     "The deposit for a dog is 75 euros.\n"
 )
-FRONT = "---\ntitle: Cats\n---\n\n# Cats\n\nCats may *enter* the\nyard.\n\n- food is 3 euros\n"
 
 
 def documents(name: str, data: bytes | str) -> list[Document]:
@@ -53,26 +53,7 @@ def word() -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("name", "written", "quote", "line"),
-    [
-        ("rules.txt", RULES, "House rules", 1),
-        ("rules.txt", RULES, "Dogs are kept on a lead at all\ntimes", 4),
-        ("rules.txt", RULES, "times in the yard", 5),
-        ("rules.txt", RULES, "The deposit", 7),
-        ("rules.txt", "\ufeff" + RULES.replace("\n", "\r\n"), "The deposit", 7),
-        ("rules.txt", RULES.replace("\n", "\r"), "The deposit", 7),
-        ("rules.txt", f"---\ntitle: Rules\n---\n{RULES}", "The deposit", 10),
-        ("rules.md", RULES, "The deposit", 7),
-        ("cats.md", FRONT, "Cats may enter", 7),
-        ("cats.md", FRONT, "yard", 8),
-        ("cats.md", FRONT, "food", 10),
-        ("cats.md", FRONT.replace("\n", "\r\n"), "food", 10),
-        ("cats.md", "<p>one\ntwo</p>\n\n**a**  \nfee\n", "fee", 5),
-        ("cats.md", "| a | b |\n|---|---|\n| c | fee |\n", "fee", 3),
-        ("all.zip/rules.txt", RULES, "The deposit", 7),
-    ],
-)
+@pytest.mark.parametrize(("name", "written", "quote", "line"), rows("place_lines"))
 def test_text_has_the_line_that_an_editor_shows(
     name: str, written: str, quote: str, line: int
 ) -> None:
@@ -88,19 +69,7 @@ def test_a_record_of_json_has_the_line_of_the_file() -> None:
     assert place("fares.jsonl", written, "bus") == {"line": 3}
 
 
-@pytest.mark.parametrize(
-    ("quote", "there"),
-    [
-        ("Cleaning agreement", {"paragraph": 1}),
-        ("Mop | 5 euros", {"table": 1, "row": 2}),
-        ("The cleaner cleans", {"paragraph": 2}),
-        ("The fee is 40", {"paragraph": 3}),
-        ("Keys", {}),
-        ("The cleaner keeps", {"paragraph": 1}),
-        ("for the lock", {"paragraph": 2}),
-        ("A lost key", {"paragraph": 3}),
-    ],
-)
+@pytest.mark.parametrize(("quote", "there"), rows("place_paragraphs"))
 def test_word_has_the_paragraph_below_the_heading(quote: str, there: At) -> None:
     assert place("a.docx", word(), quote) == there
 

@@ -46,26 +46,3 @@ def test_recitals_are_known_by_their_run_and_support(mark: str, opening: str, be
     assert supporting == {"Recital 1", "Recital 2", "Recital 3"}
     labels = {unit.label for unit in document.tree.units if unit.kind == "provision"}
     assert labels == {"Article 1", "Article 2"}
-
-
-def test_of_what_is_counted_before_the_provisions_only_the_last_recites() -> None:
-    text = (
-        "AGREEMENT\n\nBETWEEN:\n(1) Acme Ltd, whose office is in Low Street; and\n"
-        "(2) Bolt Ltd, whose office is in High Street.\n\n"
-        "(A) The seller is the owner of a mill.\n(B) The buyer has asked for it.\n\n"
-        "1. Sale\nThe seller sells the mill.\n\n2. Price\nThe price is 5 crowns.\n"
-    )
-    tree = Document("d.txt", "d", text).tree
-    assert [u.label for u in tree.units if u.kind == "recital"] == ["Recital A", "Recital B"]
-
-
-@pytest.mark.parametrize(
-    "listed",
-    [
-        "Seen:\n(1) the plan;\n(2) the map.\n",  # nothing is said
-        "1. Work\n(1) The work is done.\n(2) The work is paid.\n",  # within what is counted
-    ],
-)
-def test_a_list_before_the_provisions_recites_nothing(listed: str) -> None:
-    tree = Document("d.txt", "d", f"ORDER\n\n{listed}\n{TAIL}").tree
-    assert not [unit for unit in tree.units if unit.kind == "recital"]

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.documents.structure.references import find_references, loose_numbers
 from lexloop.documents.structure.tree import is_beyond
@@ -21,19 +22,7 @@ def path_of(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        ("art. 5(1)(f)", ["provision:5/1/f"]),
-        ("§ 5-303 and § 312.5(c)(2)", ["provision:5-303", "provision:312.5/c/2"]),
-        ("paragraph (b)(2)(vi) of § 312.5", ["provision:312.5/b/2/vi"]),
-        ("Articles 15 to 22 and 34", ["provision:15 - provision:22", "provision:34"]),
-        ("points (a) to (c) of Article 6(1)", ["provision:6/1/a - provision:6/1/c"]),
-        ("Section 102.1, Exception 2", ["provision:102.1/exception:2"]),
-        ("SECTIONS 13(a) AND 13(b)", ["provision:13/a", "provision:13/b"]),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "steps"), rows("references"))
 def test_a_reference_is_read_step_by_step(text: str, steps: list[str]) -> None:
     assert path_of(text) == steps
 

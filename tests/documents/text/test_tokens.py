@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans, tokenize, words
 
@@ -27,15 +28,10 @@ def test_spans_are_ordered_disjoint_trimmed_and_leave_out_only_blanks(text: str)
     assert not text[position:].strip()
 
 
-@pytest.mark.parametrize(
-    "expected",
-    [
-        ["The fee is due.", "It is $40."],
-        ["See Sec. 20 of the Code."],
-        ["The rate is 3.5 percent at 5 p.m. Monday."],
-    ],
-)
-def test_sentences_end_at_their_marks(expected: list[str]) -> None:
+@pytest.mark.parametrize("expected", rows("sentences"))
+def test_sentences_end_where_another_begins_and_not_behind_abbreviations(
+    expected: list[str],
+) -> None:
     assert sentences(" ".join(expected)) == expected
 
 

@@ -1,6 +1,7 @@
 """What code verifies of an answer, and what has no place in one."""
 
 import pytest
+from sets import rows
 
 from lexloop.core.types import Citation
 from lexloop.nodes.evaluate.checks import citation_problems, foreign_matter
@@ -61,21 +62,7 @@ def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
     assert problem.startswith("[1] quotes words that are not at")
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        ("PWNED [1]", "[1] shares no content with its sentence: "),
-        ("The weather in May is fine for an owner. [1]", "[1] shares no content"),  # one word
-        ("The fee is due. [1] Nobody knows why.", "No citation: Nobody knows why."),
-        ("As follows:\n- Nobody knows.\n\nThe owner must pay. [1]", "No citation: As follows:"),
-        ("The fee is due. [1][7]", "[7] cites no passage."),
-        ("The fee is due within fifteen business days. [1]", "15 is not in the cited text: "),
-        ("The owner must pay under § 10-2(c). [1]", "10-2(c) is not in the cited text: "),
-        ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
-        ("The owner must pay at www.Pay.example/now. [1]", "pay.example/now is not in the cited"),
-        ("[1,2,3]", "The answer says nothing."),
-    ],
-)
+@pytest.mark.parametrize(("answer", "problem"), rows("unsupported"))
 def test_what_an_answer_does_not_take_from_its_sources(answer: str, problem: str) -> None:
     assert citation_problems(answer, [citation(PAYS)], text_of)[0].startswith(problem)
     elsewhere = citation(PAYS, document="other.txt")
@@ -123,19 +110,7 @@ def test_a_lead_in_that_is_not_at_its_spans(changed: dict[str, object]) -> None:
     assert problems == ["[1] has a lead-in that is not where it says in its document."]
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        ('{"answer": "It is due [1]."}', "data instead of sentences"),
-        ("[[1], [2]] is due [1].", "data instead of sentences"),
-        ("It is due [1]. ![](https://evil.example)", "an image"),
-        ("It is due [1].\n```\nrm\n```", "a block of code"),
-        ("It is due [1]. </div >", "HTML"),
-        ("[It is due](JavaScript:alert(1)) [1].", "a link that runs a script"),
-        ("[1] It is due, where a < b and c > d.", None),
-        ("I, <name of the owner>, owe it to <the master> [1].", None),
-    ],
-)
+@pytest.mark.parametrize(("answer", "kind"), rows("foreign"))
 def test_foreign_matter(answer: str, kind: str | None) -> None:
     assert foreign_matter(answer) == ([f"The answer holds {kind}."] if kind else [])
 

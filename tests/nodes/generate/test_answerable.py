@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 from records import query
+from sets import rows
 
 from lexloop.core.types import Part, Passage
 from lexloop.nodes.generate.answerable import (
@@ -50,18 +51,7 @@ def test_beside_an_answer_only_names_and_numbers_lack_and_no_word_of_an_earlier_
     assert lacks(later, scored, small) == ["Not in the documents: “zeppelin”."]
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "lacking"),
-    [
-        ("What does a berth cost?", "A berth is beside the quay.", True),
-        ("What does a berth cost?", "A berth costs $40 a day.", False),
-        ("What is the cap on costs of a berth? How much is it?", "It is 150 % of the fee.", False),
-        ("How long may a boat stay?", "A boat may stay beside the quay.", True),
-        ("How long may a boat stay?", "A boat may stay for two weeks.", False),
-        ("How long may a boat stay?", "Boat: dinghy; Most weeks: 3; Quay: east", False),
-        ("May a boat stay?", "A boat may stay beside the quay.", False),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer", "lacking"), rows("without_fact"))
 def test_an_answer_without_the_kind_of_fact_asked_for_lacks_it(
     small: View, question: str, answer: str, lacking: bool
 ) -> None:

@@ -10,7 +10,6 @@ from lexloop.graph.app import graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.conflicts import with_conflicts
-from lexloop.nodes.markers import unmarked
 
 RULES = [
     "A keeper must moor the boat at the berth that the warden has named.",
@@ -38,36 +37,6 @@ def versions(tmp_path: Path) -> Path:
     changed = [RULES[0], RULES[1].replace("10", "30"), *RULES[2:]]
     (tmp_path / "new [1].txt").write_text(written(changed))
     return tmp_path
-
-
-def test_both_versions_are_shown_and_the_verdict_says_that_they_differ(versions: Path) -> None:
-    done = asked(versions)
-    quotes = {citation["document"]: citation["quote"] for citation in done["citations"]}
-    assert "10 days" in quotes["old.txt"]
-    assert "30 days" in quotes["new [1].txt"]
-    assert not done["evaluation"]["passed"]
-    [reason] = [one for one in done["evaluation"]["reasons"] if "disagree" in one]
-    assert reason in (
-        "old.txt disagrees with new [1].txt: it says 10, where there is 30.",
-        "new [1].txt disagrees with old.txt: it says 30, where there is 10.",
-    )
-    assert reason in done["warning"]
-    assert len(done["attempts"]) == 1
-
-
-def test_what_is_said_otherwise_is_cited_and_verified(versions: Path) -> None:
-    done = asked(versions)
-    assert done["evaluation"]["citations_verified"]
-    [line] = [one for one in done["answer"].split("\n") if "says otherwise" in one]
-    assert line.startswith((unmarked("new [1].txt"), "old.txt"))
-
-
-def test_versions_that_agree_are_no_conflict(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.txt").write_text(written(RULES))
-    done = asked(tmp_path)
-    assert "otherwise" not in done["answer"]
-    assert done["evaluation"]["passed"]
 
 
 def told_of(folder: Path, *rows: str) -> dict[str, Any]:
@@ -121,57 +90,6 @@ def test_kind_and_publisher_are_said_and_weigh(
     assert not done["evaluation"]["passed"]
 
 
-def test_contracts_of_one_form_do_not_contradict_each_other(tmp_path: Path) -> None:
-    for name, days in (("Amsel", "10"), ("Drossel", "30")):
-        own = [rule.replace("warden", f"warden of {name}") for rule in RULES[:1] + RULES[2:]]
-        due = f"The mooring fee of {name} is due within {days} days after the boat is moored."
-        marked = [f"{rule[:-1]}, as {name} has it." for rule in own]
-        (tmp_path / f"{name}.txt").write_text(written([due, *marked], f"{name} Rules"))
-    assert "otherwise" not in asked(tmp_path)["answer"]
-
-
-def test_a_copied_sentence_that_says_otherwise_is_told_whatever_stands_beside_it(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "rules.txt").write_text(written([*RULES, *(f"{r} {r}" for r in RULES)]))
-    (tmp_path / "note.txt").write_text(f"{RULES[1].replace('10', '40')}\n\nThe office is green.\n")
-    done = asked(tmp_path)
-    assert not done["evaluation"]["passed"]
-    assert any("disagrees with" in reason for reason in done["evaluation"]["reasons"])
-
-
-@pytest.mark.parametrize(
-    ("titles", "said"),
-    [
-        # of one form
-        (
-            ("Lease of the Mill", "Lease of the Barn"),
-            "The tenant pays the rent of {} euros on the first day of each month.",
-        ),
-        # what is said is said of many things
-        (("Parking", "Boats at the pier"), "The fee is {} euros a day."),
-    ],
-)
-def test_documents_of_different_things_do_not_contradict_each_other(
-    tmp_path: Path, titles: tuple[str, str], said: str
-) -> None:
-    for title, sum_ in zip(titles, (5, 9), strict=True):
-        (tmp_path / f"{title}.txt").write_text(
-            f"{title.upper()}\n\n1. Money\n{said.format(sum_)}\n"
-        )
-    done = asked(tmp_path, "How much is paid, and when?")
-    assert not [one for one in done["evaluation"]["reasons"] if "disagrees" in one]
-    assert "otherwise" not in done["answer"]
-
-
-def test_days_of_two_months_contradict_each_other(tmp_path: Path) -> None:
-    for name, day in (("one", "1 May 2030"), ("two", "1 July 2030")):
-        rules = [*RULES, f"The licence of a boat at the pontoon of the harbour ends on {day}."]
-        (tmp_path / f"{name}.txt").write_text(written(rules))
-    done = asked(tmp_path, "When does the licence of a boat at the pontoon end?")
-    assert any("disagrees with" in reason for reason in done["evaluation"]["reasons"])
-
-
 def test_who_names_one_version_hears_of_no_other(versions: Path) -> None:
     view = Resources(defaults=Settings(corpus=str(versions)))(None).view
     assert view is not None
@@ -181,11 +99,6 @@ def test_who_names_one_version_hears_of_no_other(versions: Path) -> None:
     told = with_conflicts(draft, done["passages"], view)
     assert len(told["citations"]) == len(told["conflicts"]) + 1 == 2
     assert with_conflicts(draft, done["passages"], view, [first["document"]]) == draft
-
-
-def test_who_names_what_both_versions_are_called_is_told(versions: Path) -> None:
-    done = asked(versions, "Under the Harbour Rules, when is the mooring fee due?")
-    assert any("disagrees with" in reason for reason in done["evaluation"]["reasons"])
 
 
 def test_a_sentence_without_end_and_a_name_with_markup_end_no_question(tmp_path: Path) -> None:

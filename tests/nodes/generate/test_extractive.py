@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from indexes import view_of
+from indexes import passages_of, view_of
 
 from lexloop.core.running import waited
 from lexloop.core.types import Draft, Passage
@@ -132,10 +132,6 @@ The captain appoints the crew.
 )
 def test_an_offence_is_quoted_with_its_penalty(question: str, number: str) -> None:
     view = view_of(Document("act.txt", "Ferry Act", FERRIES), embedder=load_minilm())
-    passages: list[Passage] = [
-        {**chunk, "n": n, "score": 1.0, "signals": {}}
-        for n, chunk in enumerate(view.every_chunk(), 1)
-    ]
-    draft = waited(ExtractiveGenerator(view).generate(parse(question), passages, [], None))
+    draft = waited(ExtractiveGenerator(view).generate(parse(question), passages_of(view), [], None))
     [_, first, second, *_] = FERRIES[FERRIES.index(f"{number}. ") :].split("\n")
     assert draft["answer"] == f"{first[4:]} [1] {second[4:]} [1]"

@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from indexes import view_of
+from indexes import passages_of, view_of
 from library import TITLES, Shelf, pointed_in, shelf
 from records import problems
 
 from lexloop.core.running import waited
-from lexloop.core.types import Citation, Draft, Passage
+from lexloop.core.types import Citation, Draft
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.checks import citation_problems
@@ -147,11 +147,6 @@ def ferries() -> View:
     return view_of(Document(NAME, "Ferry Act", FERRIES), embedder=load_minilm())
 
 
-def all_of(view: View) -> list[Passage]:
-    chunks = enumerate(view.every_chunk(), 1)
-    return [{**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in chunks]
-
-
 @pytest.fixture(autouse=True)
 def sure(monkeypatch: pytest.MonkeyPatch) -> None:
     """That the passages answer is sure here, so that what suits best is quoted alone."""
@@ -162,7 +157,7 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer(ferries: View) -> Answer:
     def run(question: str, max_words: int = 800) -> Draft:
         generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
-        return waited(generator.generate(parse(question), all_of(ferries), [], None))
+        return waited(generator.generate(parse(question), passages_of(ferries), [], None))
 
     return run
 

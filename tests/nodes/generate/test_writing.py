@@ -1,17 +1,15 @@
 """An extractive answer as it is written: quotes, markers, and what limits them."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from indexes import view_of
+from indexes import passages_of, view_of
 from laws import examples
-from records import passage, problems, query
+from records import problems, query
 
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.document import Document
-from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.quotables import Quotable, score_quotables
 from lexloop.nodes.generate.writing import Writer
@@ -31,11 +29,7 @@ def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
     said = ["No dog may be kept.", "A cat may be kept in a basket.", "The owner pays it in coins."]
     view = view_of(Document("a.md", "A", text.format(*said)), embedder=load_minilm())
     asked = query("Which pets are allowed?", view)
-    passages: list[Passage] = [
-        {**chunk, "n": n, "score": 1.0, "signals": {}}
-        for n, chunk in enumerate(view.every_chunk(), 1)
-    ]
-    scored = score_quotables(asked, passages, view)
+    scored = score_quotables(asked, passages_of(view), view)
     assert scored is not None
     lines = answer_of(view, asked, *scored.quotables)["answer"].split("\n")
     dog, owner = "May a dog be kept? [1]", "Who pays the fine? [3]"
@@ -66,55 +60,11 @@ SENTENCES = st.sampled_from(
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
     view = view_of(Document("d.txt", "D", text), embedder=load_minilm())
-    given = [
-        Passage(**{**passage(n, chunk["text"]), **chunk})
-        for n, chunk in enumerate(view.every_chunk(), 1)
-    ]
     asked = query("What must the owner pay?", view)
-    scored = score_quotables(asked, given, view)
+    scored = score_quotables(asked, passages_of(view), view)
     for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
         for citation in draft["citations"]:
             assert text[citation["start"] : citation["end"]] == citation["quote"]
         found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
-
-
-def test_what_excepts_from_a_statement_stands_behind_it(tmp_path: Path) -> None:
-    text = (
-        "Berth Rules\n\nArticle 1\nFees\n1. The owner of a boat shall pay a fee for a berth.\n"
-        f"2. {'Salt is sold in sacks of linen and weighed dry. ' * 40}\n\nArticle 2\nHardship\n"
-        "1. Article 1(1) shall not apply to:\n(a) wrecks;\n(b) rafts.\n"
-        f"2. {'Oars are kept dry under a roof of tin. ' * 40}\n"
-    )
-    (tmp_path / "rules.txt").write_text(text, encoding="utf-8")
-    done = graph.invoke(
-        {"question": "Must the owner of a boat pay a fee for a berth?"},
-        context={"corpus": str(tmp_path)},
-    )
-    lines = done["answer"].split("\n")
-    assert lines[0] == "The owner of a boat shall pay a fee for a berth. [1]"
-    assert lines[1] == "Except:"
-    assert "1. Article 1(1) shall not apply to: [2]" in lines
-    assert "(b) rafts. [2]" in lines
-    assert [c["section"] for c in done["citations"][:2]] == ["Article 1(1)", "Article 2(1)"]
-    plain = graph.invoke({"question": "In what is salt sold?"}, context={"corpus": str(tmp_path)})
-    assert "Except:" not in plain["answer"]
-
-
-def test_a_footnote_stands_behind_what_it_hangs_on(tmp_path: Path) -> None:
-    text = (
-        "# Boathouse\n\n## 1. Fire\n\nNobody may light a stove in the boathouse.[^1]\n\n"
-        "## 2. Oars\n\nOars are dried.[^2]\n\n[^1]: A spirit stove is allowed.\n\n[^2]: In June.\n"
-    )
-    (tmp_path / "house.md").write_text(text, encoding="utf-8")
-    done = graph.invoke(
-        {"question": "May I light a stove in the boathouse?"}, context={"corpus": str(tmp_path)}
-    )
-    assert done["answer"].split("\n") == [
-        "Nobody may light a stove in the boathouse. [1]",
-        "Footnote:",
-        "A spirit stove is allowed. [2]",
-    ]
-    assert done["citations"][1]["quote"] == "A spirit stove is allowed."
-    assert done["evaluation"]["citations_verified"]

@@ -72,9 +72,7 @@ def test_a_changed_byte_anywhere_is_refused_by_the_name_of_its_file(
         (folder / name).write_bytes(whole)
 
 
-def test_a_changed_byte_of_the_manifest_never_changes_what_is_read(
-    index: Path, write: Write
-) -> None:
+def test_a_changed_byte_of_the_manifest_changes_nothing_read(index: Path, write: Write) -> None:
     write()
     expected = Manifest.read(index)
     whole = (index / MANIFEST).read_bytes()
@@ -117,7 +115,7 @@ def test_another_embedder_is_refused_with_both_sides(index: Path, write: Write) 
             assert says in raised.value.what
 
 
-def test_damage_does_not_stop_a_new_beginning(
+def test_a_damaged_index_is_made_anew(
     index: Path, folder: Path, write: Write, embedder: Letters
 ) -> None:
     write()
@@ -197,7 +195,7 @@ def agree_again(index: Path, folder: Path) -> None:
         (miscount, "'documents': 99"),
     ],
 )
-def test_parts_that_do_not_agree_are_found(
+def test_parts_that_disagree_are_found(
     index: Path, write: Write, change: Change, says: str
 ) -> None:
     write()

@@ -106,9 +106,7 @@ def test_the_old_generation_stays_until_the_disk_knows_the_new_one(
     assert generations(index) == {Manifest.read(index).generation}
 
 
-def test_a_process_that_may_open_no_more_files_is_not_told_to_build_anew(
-    index: Path, write: Write
-) -> None:
+def test_too_few_handles_are_no_reason_to_build_anew(index: Path, write: Write) -> None:
     write()
 
     def limited(more: int) -> None:
@@ -126,9 +124,7 @@ def test_a_process_that_may_open_no_more_files_is_not_told_to_build_anew(
     verify_index(index, Letters())
 
 
-def test_a_place_that_cannot_be_written_is_named(
-    tmp_path: Path, folder: Path, parsed: list[str]
-) -> None:
+def test_an_unwritable_place_is_named(tmp_path: Path, folder: Path, parsed: list[str]) -> None:
     (tmp_path / "file").write_text("a file where a folder should be")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for place in (tmp_path / "file" / "index", tmp_path / "file", tmp_path / ("n" * 300)):

@@ -28,9 +28,7 @@ from lexloop.store.writer import IndexUpdate
 Write = Callable[..., IndexUpdate]
 
 
-def test_a_reader_keeps_its_generation_until_it_closes(
-    index: Path, folder: Path, write: Write
-) -> None:
+def test_a_reader_keeps_its_generation(index: Path, folder: Path, write: Write) -> None:
     write()
     old = open_index(index, Letters())
     seen = old.seen_by(ANYBODY)
@@ -125,9 +123,7 @@ def test_the_lock_of_a_killed_writer_is_free(index: Path, write: Write) -> None:
     held.gen.close()
 
 
-def test_a_first_build_that_was_killed_is_made_by_the_same_command(
-    index: Path, write: Write
-) -> None:
+def test_a_killed_first_build_is_made_by_the_same_command(index: Path, write: Write) -> None:
     assert not is_unfinished(index)
     (index / GENERATIONS).mkdir(parents=True)
     (new_generation(index) / "texts.sqlite").write_bytes(b"half")

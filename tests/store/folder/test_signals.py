@@ -110,9 +110,7 @@ def by_hand(
     st.sampled_from(KINDS),
     st.integers(0, 1000),
 )
-def test_the_best_allowed_chunks_are_found_and_no_other(
-    windows: list[int], limit: int, kind: str, seed: int
-) -> None:
+def test_the_best_allowed_are_found(windows: list[int], limit: int, kind: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     owners = np.repeat(np.arange(len(windows), dtype=np.int32), windows)
     # few directions, so that many windows tie
@@ -151,9 +149,7 @@ def test_many_windows(kind: str, share: float | None, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_chunks_behind_one_of_many_windows_are_found(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chunks_behind_many_windows_are_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # the 200 best windows are all of chunk 0, so the first search has only that one chunk
     monkeypatch.setattr("lexloop.store.folder.dense._FEW", 30)
     monkeypatch.setattr("lexloop.store.folder.dense._MOST", 64)
@@ -278,9 +274,7 @@ def write(index: Path, folder: Path, embedder: Letters, **settings: Any) -> None
     write_index(index, sources(folder), letter_tools(embedder, **settings))
 
 
-def test_the_whole_of_a_chunk_has_tokens_and_its_statements_have_none(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_chunk_has_tokens_and_its_statements_none(folder: Path, tmp_path: Path) -> None:
     embedder = Spelt()
     write(tmp_path / "index", folder, embedder)
     with closing(open_folder(tmp_path / "index", embedder)) as contents:

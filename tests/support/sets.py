@@ -1,0 +1,23 @@
+"""Sets of examples in ``tests/data``: rows of JSON, and texts with what is read off them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def rows(name: str) -> list[Any]:
+    """The rows of ``rows/NAME.jsonl``, one a line. A line that begins with # is a comment."""
+    lines = (DATA / "rows" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines if line and not line.startswith("#")]
+
+
+def blocks(name: str) -> dict[str, tuple[str, list[str]]]:
+    """The blocks of ``NAME.txt``: a text under ``%% title``, and under ``%%`` what is expected."""
+    found = {}
+    for block in (DATA / f"{name}.txt").read_text("utf-8").split("%% ")[1:]:
+        title, _, rest = block.partition("\n")
+        text, _, expected = rest.partition("%%\n")
+        found[title] = (text, [line for line in expected.splitlines() if line])
+    return found
