@@ -158,7 +158,7 @@ def with_containers(name: str) -> Iterator[str]:
 class Box(NamedTuple):
     """A rectangle on a page, from 1, in points from the lower left corner of the page as it shows.
 
-    It reaches from ``x0`` and ``y0``, its left and its bottom, to ``x1`` and ``y1``.
+    Edges are ``x0`` (left), ``y0`` (bottom), ``x1`` (right) and ``y1`` (top).
     """
 
     page: int

@@ -205,7 +205,7 @@ class Incidence:
     """The triplets that an asker may see, and the entities that they join; others are not there.
 
     Args:
-        columns: Of all triplets.
+        columns: Columns of all triplets.
         visible: Which triplets are visible, shape (triplets,).
         shares: How informative a triplet of each kind is, for its object and for its subject; the
             last row is for a model's own words. Shape (kinds + 1, 2).
@@ -323,7 +323,7 @@ def pack(folder: Path, columns: Columns) -> dict[str, str]:
     """Write the graph into ``folder``, and return the SHA-256 of each file.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The files cannot be written.
     """
     arrays = {column.name: getattr(columns, column.name) for column in fields(Columns)}
     texts = {name: value for name, value in arrays.items() if isinstance(value, list)}

@@ -168,9 +168,9 @@ class HandedOn(NamedTuple):
 
     Args:
         triplet: The triplet that leads there at last, by number.
-        provision: It.
+        provision: Number of the provision.
         chunk: The place of the best chunk that hands on to it.
-        score: In (0, 1].
+        score: Score in (0, 1].
     """
 
     triplet: int

@@ -88,9 +88,9 @@ class Destination(NamedTuple):
     """Where a cluster writes an index.
 
     Args:
-        address: In an engine.
+        address: Address in an engine.
         staging: Local folder for what is already written.
-        storage: How the engine keeps it.
+        storage: How the engine stores the index.
     """
 
     address: str

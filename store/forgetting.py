@@ -133,7 +133,7 @@ class Target:
     def is_of(self, corpus: str, name: str) -> bool:
         """Return whether a document is this one, or comes from this file.
 
-        Of a corpus that was named by a path from some folder only the document's name is known.
+        If a corpus was named by a path from another folder, only the document's name is known.
         """
         if not is_address(corpus) and not os.path.isabs(corpus) and corpus != SAMPLE_CORPUS:
             return _below(name, self.name)
@@ -207,7 +207,7 @@ class Held:
         documents: Its documents, each with its metadata.
         files: Names of source files.
         others: Other documents.
-        texts: Of the documents.
+        texts: Texts of the documents.
     """
 
     documents: Mapping[str, Metadata]

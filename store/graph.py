@@ -73,7 +73,7 @@ class RelatedProvision(NamedTuple):
         triplet: Triplet that leads to it.
         stated: Some of its triplets.
         by: The chunk that hands on to it.
-        score: In (0, 1].
+        score: Score in (0, 1].
     """
 
     triplet: Triplet
@@ -133,7 +133,7 @@ class KnowledgeGraph:
         """Write the files ``columns.FILES`` into ``folder``, and return their SHA-256.
 
         Raises:
-            OSError: They cannot be written.
+            OSError: The files cannot be written.
             ValueError: The graph is a view.
         """
         if not self._visible.all():

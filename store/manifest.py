@@ -25,7 +25,7 @@ class Recipe:
 
     Args:
         embedder: Name of the embedding model, which identifies its weights.
-        dimension: Of its vectors.
+        dimension: Dimension of the vectors.
         chunker: The chunker's name with the parameters it reads.
         extractor: The name of the triplets' extractor.
         windows: The parts of a chunk that are embedded.
@@ -85,7 +85,7 @@ class Manifest:
         """Publish the generation: from this rename on, readers see it.
 
         Raises:
-            OSError: It cannot be written; readers see the one before.
+            OSError: The manifest cannot be written; readers see the one before.
         """
         write_text(index / MANIFEST, json.dumps(self.as_record(), indent=1))
         sync(index)
@@ -101,7 +101,7 @@ class Manifest:
         """Return the manifest of an index.
 
         Raises:
-            DataError: It is missing or damaged, or has another format.
+            DataError: The manifest is missing or damaged, or has another format.
         """
         path = index / MANIFEST
         try:
@@ -115,7 +115,7 @@ class Manifest:
         """Return the manifest in a record made by ``as_record``.
 
         Raises:
-            DataError: It is damaged, or has another format.
+            DataError: The record is damaged, or has another format.
         """
         try:
             record = dict(record)

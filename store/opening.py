@@ -123,7 +123,7 @@ def open_store(index: Path | str, embedder: Embedder) -> Store:
     """Open an index by its folder or by its address in an engine.
 
     Raises:
-        LexloopError: It cannot be read, or was built with another embedder.
+        LexloopError: The index cannot be read, or was built with another embedder.
     """
     if isinstance(index, str) and is_address(index):
         return engines_for(index).open_engine(index, embedder)
@@ -139,7 +139,7 @@ def verify_index(index: Path | str, embedder: Embedder) -> dict[str, int]:
     """Check an index, and return its counts; see ``Store.verify``.
 
     Raises:
-        LexloopError: It cannot be read, or its parts do not agree.
+        LexloopError: The index cannot be read, or its parts do not agree.
     """
     with closing(open_store(index, embedder)) as store:
         return store.verify()
@@ -149,7 +149,7 @@ def open_index(index: Path, embedder: Embedder) -> Collection:
     """Open an index in a folder for its readers, with what could not be read.
 
     Raises:
-        DataError: As ``open_folder``.
+        DataError: See ``open_folder``.
     """
     store = open_folder(index, embedder)
     return Collection(store, store.catalogue.skipped)
@@ -160,7 +160,7 @@ def sources_of(corpus: str) -> Sequence[IndexSource]:
 
     Raises:
         CorpusError: The corpus cannot be named so.
-        DataError: It is an index with a damaged manifest.
+        DataError: The corpus is an index with a damaged manifest.
     """
     manifest = manifest_at(corpus)
     return manifest.sources if manifest else [IndexSource(str(_corpus_folder(corpus).absolute()))]
@@ -184,7 +184,7 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
     """Check that settings agree with those of an index; a folder accepts any.
 
     Raises:
-        SettingsError: It is an index and was made with other settings.
+        SettingsError: The corpus is an index and was made with other settings.
         DataError: Its manifest is damaged.
     """
     chosen = {n: v for n, v in wanted.items() if n not in _NOT_HELD}

@@ -124,7 +124,7 @@ def embedded(
     Chunks that already have vectors keep them. Many files are embedded together.
 
     Args:
-        files: In any state of preparation.
+        files: Files in any state of preparation.
         tools: Make the vectors.
         known: Vectors that can be reused.
         progress: Called with "embedding", the texts done and the texts known of.
@@ -292,9 +292,9 @@ def _within(
     Args:
         statement: The statement. The points of a list are not its words, so no piece contains a
             list.
-        start: Of the chunk.
+        start: Start of the chunk.
         begins: Start of each piece, in the chunk and in its window.
-        windows: Of the pieces.
+        windows: Windows of the pieces.
     """
     spans = [
         (a - start, b - start) for a, b in (*statement.leads, (statement.start, statement.end))
@@ -397,9 +397,9 @@ class KnownVectors:
     """The vectors that an index has for texts, independent of its chunks.
 
     Args:
-        marks: Of its windows, shape (windows, 2), by the first half ascending.
+        marks: Hashes of the windows, shape (windows, 2), sorted by the first half.
         places: The row of each of ``marks``.
-        vectors: By row, shape (windows, dimension).
+        vectors: Vectors by row, shape (windows, dimension).
         tokens: Token vectors, if the index has them.
     """
 

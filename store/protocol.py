@@ -35,10 +35,10 @@ class PreparedChunk(NamedTuple):
 
     Args:
         chunk: The chunk.
-        statements: In it, in order.
-        triplets: That it states.
-        vectors: Of its windows, shape (windows, dimension).
-        marks: Of the windows' texts, shape (windows, 2).
+        statements: Statements in the chunk, in order.
+        triplets: Triplets that the chunk states.
+        vectors: Vectors of the windows, shape (windows, dimension).
+        marks: Hashes of the windows' texts, shape (windows, 2).
         codes: Codes of each window's tokens; empty if no token vectors are kept.
     """
 
@@ -57,8 +57,8 @@ class PreparedDocument:
     Args:
         file: Source file.
         fingerprint: SHA-256 of the file and its metadata; "" if there is no file.
-        document: As it was loaded, its tree included.
-        chunks: In order.
+        document: Document as loaded, including its tree.
+        chunks: Chunks in order.
     """
 
     file: str
@@ -77,8 +77,8 @@ class PreparedFile:
     """The documents and the skipped parts of a source file.
 
     Args:
-        name: Of the file.
-        documents: In the file's order.
+        name: Name of the file.
+        documents: Documents in the file's order.
         skipped: Parts that could not be read.
     """
 
@@ -93,7 +93,7 @@ class Catalogue:
 
     Args:
         titles: Title by document name, in the order in which they were added.
-        metadata: Of each that has some, as loaded.
+        metadata: Metadata as loaded, of each document that has any.
         files: Source file of each; "" if it has none.
         skipped: Sources that could not be read.
     """

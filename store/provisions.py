@@ -240,9 +240,9 @@ def neighbourhood(
     """Return the relations around an entity, each with the place that states it.
 
     Args:
-        graph: Of all documents that the asker may see.
+        graph: Graph of all documents that the caller may see.
         entity: A term, an acronym or a section.
-        depth: How many entities away to look.
+        depth: Number of entities to go away from the first.
         limit: The most relations.
         where: Name of the documents for the error if there is no such entity.
         elsewhere: Another hint for the error.

@@ -151,7 +151,7 @@ class Readable:
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
         """Return the documents in which references may have a target, those named first.
 
-        They are few: each tree is read.
+        Only a few are returned, because each tree is read.
         """
         others: Sequence[str] = self.documents
         if len(others) > _TREES:

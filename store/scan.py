@@ -47,7 +47,7 @@ class Scan:
     """The files of all sources.
 
     Args:
-        fingerprints: By file name, in index order, a mark that changes with the file's bytes and
+        fingerprints: For each file, in index order, a mark that changes with the file's bytes and
             with its rows in sidecars.
         skipped: The sources and files that could not be listed or read.
         sources: Files of each source; without them nothing can be read.
@@ -164,8 +164,8 @@ def find_again(sources: Sequence[IndexSource], name: str, fingerprint: str) -> S
 
     Args:
         sources: Sources of the index.
-        name: As the index names the file.
-        fingerprint: As the index has it.
+        name: Name of the file in the index.
+        fingerprint: Fingerprint of the file in the index.
 
     Raises:
         NotFoundError: The file is gone, or the index was copied without its sources.

@@ -229,10 +229,10 @@ class CostEstimate:
         files_added: Source files that are new to the index.
         files_changed: Source files that have changed.
         files_removed: Source files that are gone.
-        documents: In the files to read.
-        chunks: Of these documents, for the extractor.
+        documents: Number of documents in the files to read.
+        chunks: Chunks of these documents, for the extractor.
         embedded_texts: Windows of the chunks that have no vectors yet.
-        embedded_tokens: Of these windows.
+        embedded_tokens: Number of tokens of these windows.
         skipped: Sources that could not be read.
     """
 
@@ -314,7 +314,7 @@ def remove_documents(
 
     Args:
         index: The folder.
-        names: Of the documents or source files.
+        names: Names of the documents or source files.
         tools: Tools the index was made with; nothing is read or embedded with them.
         progress: See ``write_index``.
         keep_out: Whether the index records them, so that updates leave them out; not needed for

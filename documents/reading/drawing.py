@@ -29,7 +29,7 @@ def page_request(
         file: The file as it was hashed; a changed file is refused.
         inside: Name of the member, if the file is an archive.
         pages: Their numbers, from 1.
-        width: Of the picture of the first page, in pixels; 0 for the sizes.
+        width: Width of the picture of the first page, in pixels; 0 for the sizes.
         limits: Memory, size and time limits.
     """
     about = {"path": str(file.path), "name": file.name, "sha256": file.sha256, "inside": inside}

@@ -66,7 +66,9 @@ _NARROWEST = 14.0
 _BLANK = 0.25
 _SLACK = 0.6
 _FLUSH, _LONG = 0.6, 0.6
-"""Lines that end within so many points of each other, and fill so much of the column."""
+"""In points: line ends closer than the first are aligned. A line is long if it fills the second
+share of the column.
+"""
 _SPACED, _CLEARLY_SPACED, _FURTHEST = 1.13, 1.3, 2.2
 """Steps between lines, as multiples of that within a paragraph."""
 _USUAL_STEP = 1.2
@@ -84,7 +86,7 @@ class _Paragraph:
         cells: Lines of each cell of a row; otherwise all lines as one cell.
         font: Size and weight of a heading; None for other text.
         row: Whether it is a table row.
-        level: Of a heading, from 1; 0 for other text.
+        level: Level of a heading, from 1; 0 for other text.
         mark: Mark of a footnote; "" for other text.
     """
 
@@ -179,8 +181,8 @@ def draw_page(pdf: Any, number: int, scale: float) -> Picture:
     """Return the picture of a page, from 1, reduced if it would be too large, and its size.
 
     Args:
-        pdf: Of ``open_pdf``.
-        number: Of the page.
+        pdf: Document from ``open_pdf``.
+        number: Page number.
         scale: Pixels a point.
 
     Raises:

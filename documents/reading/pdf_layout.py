@@ -42,7 +42,7 @@ _FURTHEST_RULED = 6.0
 _MOST_ROWS = 200
 """The most rows of a table on one page, since each row may begin another table."""
 _WIDER_STEP = 1.2
-"""White space between rows is at least so many times that between lines of a cell."""
+"""White space between rows is at least this many times that between lines of a cell."""
 _WIDE_STEP = 1.4
 """Lines of a cell are closer than this many line heights."""
 _FEWEST_RULED = 3

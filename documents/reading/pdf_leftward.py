@@ -35,7 +35,7 @@ def reading_order(
         text: Text from PDFium; its line breaks are kept.
         left: Left edge of each character on the mirrored page.
         right: Right edges.
-        height: Of the lines.
+        height: Height of the lines.
 
     Returns:
         The reordered text, of the same length; for each of its characters, the index in ``text``;

@@ -52,7 +52,8 @@ _LENGTH = re.compile(r"(?<![^\W\d_])[cdkm]?m$")
 _ASKEW = 0.2
 """In quarters of a turn. Text at a greater angle to the rest of its page is left out."""
 _LITTLE, _MOSTLY_PICTURE, _TRIED = 200, 0.5, 200
-"""Less text than so many characters on a page that is mostly a picture may be a stamp on a scan."""
+"""On a page that is mostly a picture, less text than this many characters may be a stamp on a scan.
+"""
 
 T = TypeVar("T")
 Word = tuple[int, int]
@@ -68,9 +69,9 @@ class Segment:
         order: Index among the segments of the page, in drawing order.
         text: Words separated by single blanks; ends with ``HYPHEN`` if a word was broken.
         edges: Left edge of each character, and right edge of the last.
-        bottom: Of its line, descenders included.
-        top: Of its line, ascenders included.
-        size: Of its font, as it shows.
+        bottom: Bottom of its line, including descenders.
+        top: Top of its line, including ascenders.
+        size: Font size as shown.
         bold: Whether all characters are bold.
         hang: Left edge of the text after the list marker; the segment's left edge without a marker.
         sure: Confidence of recognised text, from 0 to 1; None if the text was written in the file.
@@ -267,7 +268,7 @@ def add_line(segments: list[Segment], line: Iterable[Segment]) -> None:
 def _functions() -> tuple[Any, Any, Any]:
     """Return PDFium's functions for a character, its loose box and its tight box.
 
-    They are called with addresses: a call for each character must cost little.
+    The functions take addresses, because a call for each character must be cheap.
     """
     from pypdfium2 import raw
 
@@ -377,7 +378,7 @@ class _Characters:
         }
 
     def _stand_up(self, quarter: int, width: float) -> None:
-        """Turn the page with the clock by so many quarters."""
+        """Turn the page clockwise by a number of quarters."""
         size, box = (width, self.height), (self.left, self.bottom, self.right, self.top)
         for _ in range(quarter):
             left, bottom, right, top = box

@@ -143,7 +143,7 @@ def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) 
     The sizes that its list of members states are enforced on reading.
 
     Raises:
-        CorpusError: It has too many members, or becomes too large or too many times larger.
+        CorpusError: The archive has too many members, or unpacks to too much.
     """
     unpacked = sum(info.file_size for info in members)
     message, hint = "", "Split the archive."
@@ -162,7 +162,7 @@ def check_xml(part: bytes, name: str) -> None:
     """Check that a part of a document declares no entities; word processors never do.
 
     Raises:
-        CorpusError: It does.
+        CorpusError: The part declares entities.
     """
     plain = part.replace(b"\x00", b"")  # UTF-16 must not hide a declaration
     if any(mark in plain for mark in _DECLARATIONS):

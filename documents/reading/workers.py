@@ -50,7 +50,7 @@ def read_files(
         sidecars: Sidecars from ``read_sidecars``.
         progress: Called with ``reading``, the files done and the files in all.
         workers: Number of files to parse at once; None for one per processor.
-        limits: On each file.
+        limits: Limits on each file.
 
     Yields:
         The result of each file. Closing the iterator early ends the workers.
@@ -85,7 +85,7 @@ def start(limits: Limits) -> WorkerProcess:
     """Start a process that parses files.
 
     Raises:
-        LexloopError: It cannot be started.
+        LexloopError: The worker cannot be started.
     """
     return WorkerProcess(_MODULE, str(limits.memory), str(limits.recognising))
 
@@ -245,8 +245,8 @@ def from_frame(frame: Frame) -> Document | SkippedSource | Part | PageRead:
 def answering(memory: str, recognising: str) -> Callable[[Frame], Iterator[Frame]]:
     """Limit the memory of this process to some bytes, and return the function that reads a file.
 
-    It yields frames ``document``, ``skipped``, ``part`` and ``page``, perhaps ``failed`` with a
-    reason, and ``end``, which says whether the worker can read another file.
+    The function yields frames ``document``, ``skipped``, ``part`` and ``page``, perhaps ``failed``
+    with a reason, and ``end``, which says whether the worker can read another file.
     """
     return confined(memory, _read, recognising)
 

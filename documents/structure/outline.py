@@ -65,7 +65,7 @@ class Outline:
     """The headings of a document.
 
     Args:
-        headings: By the number of their line.
+        headings: Headings by the index of their line.
         ranks: The keywords that head something, the outermost first.
         provisions: Keyword of the provisions; "" if they have only numbers.
         contents: The lines of the tables of contents.

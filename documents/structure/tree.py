@@ -49,8 +49,8 @@ class Unit:
     """A node of the tree.
 
     Args:
-        number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
-            of a row, the term of a definition.
+        number: Number as written, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key of a
+            row, the term of a definition.
         label: Its name in a citation: ``Article 5(1)(a)``. Units without a number have their
             parent's label.
         start: Start in the document's text, in code points.

@@ -76,7 +76,7 @@ class Abbreviations:
     def _is_unknown(self, word: str, after: str, within: bool) -> bool:
         """Return whether a short word that never occurs without a stop is an abbreviation.
 
-        It does before a figure; and so does a title before a name ``within`` a sentence.
+        An abbreviation comes before a figure, or it is a title before a name ``within`` a sentence.
         """
         length, small = len(word), word.lower()
         if not word.isalpha() or small in self._words_without_stop or small in self._little:

@@ -17,7 +17,7 @@ _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
 """From this many letters of another script on, a question is written in it."""
 _SHORT = 5
-"""So many letters of Japanese may be Chinese signs alone; a sentence has others."""
+"""Text of at most this many letters, all Chinese characters, may be Japanese."""
 _SHARE = 0.2
 """The share of the first language's count of small words that makes a further language."""
 _DENSE = 0.1

@@ -107,7 +107,7 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Return the first span of ``quote`` in a text; None if it is blank or missing.
 
-    Blanks and line breaks between the words do not count; it may begin and end within a word.
+    Blanks and line breaks between the words do not count. The span may begin and end within a word.
     """
     words = list(map(re.escape, folded(quote).split()))
     match = re.search(r"\s+".join(words), narrowed(text)) if words else None
@@ -173,7 +173,7 @@ def words(text: str) -> list[str]:
 def tokenize(text: str) -> list[str]:
     """Return the search terms of a text: stemmed words without stop words.
 
-    Of a script without blanks they are its pairs of letters.
+    In a script without blanks between words, the terms are pairs of letters.
 
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.

@@ -55,11 +55,11 @@ class DenseIndex:
 
     Args:
         vectors: Shape (windows, dimension).
-        owners: For each window its chunk's position, shape (windows,), ascending.
+        owners: Position of each window's chunk, shape (windows,), ascending.
         size: Number of chunks.
         kind: flat is exact, hnsw is approximate.
         index: FAISS's graph, for hnsw.
-        effort: How many windows a search of the graph keeps at hand.
+        effort: Number of windows that a search of the graph keeps as candidates.
         recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
@@ -82,7 +82,7 @@ class DenseIndex:
 
         Args:
             vectors: Unit vectors of shape (windows, dimension); stored in half precision.
-            owners: For each window its chunk's position, ascending.
+            owners: Position of each window's chunk, ascending.
             size: Number of chunks.
             kind: flat, hnsw, or auto: by the number of windows.
         """

@@ -83,7 +83,7 @@ def held_in(index: Path, target: Target) -> Held:
     """Return what an index of this format holds of a document.
 
     Raises:
-        DataError: It cannot be read.
+        DataError: The index cannot be read.
     """
     manifest = Manifest.read(index)
     file = index / GENERATIONS / manifest.generation / TextStore.FILE

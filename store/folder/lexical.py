@@ -215,7 +215,7 @@ class TermCounts:
 
 
 def _index_type(postings: int) -> type[np.int32] | type[np.int64]:
-    """Return an integer type for so many postings.
+    """Return an integer type for a number of postings.
 
     scipy copies a matrix with different types for rows and starts.
     """
@@ -262,15 +262,15 @@ class OkapiStatistics:
         """Return the statistics of chunks.
 
         Args:
-            frequencies: How many chunks have each term, shape (terms,).
+            frequencies: Number of chunks with each term, shape (terms,).
             chunks: Their number.
-            length: Of all chunks together, in terms.
+            length: Length of all chunks together, in terms.
         """
         okapi = _counted_okapi(frequencies, length)(range(chunks), k1=K1, b=B)
         return cls(chunks, okapi.avgdl, okapi.epsilon * okapi.average_idf)
 
     def idf(self, frequency: int) -> float:
-        """Return the inverse document frequency of a term that so many chunks have."""
+        """Return the inverse document frequency of a term in this many chunks."""
         weight = math.log(self.chunks - frequency + 0.5) - math.log(frequency + 0.5)
         return weight if weight >= 0 else self.floor
 

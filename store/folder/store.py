@@ -56,7 +56,7 @@ class Layout:
 
     Args:
         names: Names of the documents, in the order in which they were added.
-        owners: For each chunk its document's place in ``names``; int32, ascending.
+        owners: Place in ``names`` of each chunk's document; int32, ascending.
         starts: Offset of each chunk in its document; int32, ascending within one.
         supporting: 1 for each chunk that is not operative text, otherwise 0; int32.
     """
@@ -167,7 +167,7 @@ class FolderStore:
         layout: The document and offset of each chunk.
         lexical: BM25 over the chunks.
         dense: Vectors of the chunks' windows.
-        marks: Of the windows' texts.
+        marks: Hashes of the windows' texts.
         load_graph: Opens the knowledge graph, which not every question needs.
         embedder: Made the vectors.
         tokens: Token vectors of the chunks' whole texts, if the index has them.
@@ -200,7 +200,7 @@ class FolderStore:
         """Return the numbers of documents, chunks, windows and triplets.
 
         Raises:
-            ValueError: They disagree on the number of chunks or windows.
+            ValueError: The parts disagree on the number of chunks or windows.
         """
         sizes = {len(self.layout), self.lexical.size, self.dense.size}
         if len(sizes) > 1:
@@ -364,7 +364,7 @@ class FolderStore:
         return self.texts.chunks([self.layout.position_of(name) for name in chunk_ids])
 
     def every_chunk(self, step: int = 1, within: Within = None) -> Iterator[Chunk]:
-        """See ``Store.every_chunk``; they are read in batches."""
+        """See ``Store.every_chunk``; chunks are read in batches."""
         mask, every = self._mask(within), np.arange(len(self))
         positions = (every if mask is None else every[mask])[::step]
         for first in range(0, len(positions), _AT_ONCE):

@@ -20,7 +20,7 @@ class TokenIndex:
     """The token vectors of windows; windows of single statements have none.
 
     Args:
-        codes: Of all windows in their order, shape (tokens, CODED).
+        codes: Codes of all windows, in order, shape (tokens, CODED).
         ends: Where each window's tokens end, after a leading 0; shape (windows + 1,), ascending.
     """
 
