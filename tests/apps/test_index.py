@@ -47,7 +47,7 @@ def test_what_was_not_read_is_named_and_told_with_the_first_answer_of_a_conversa
     found = json.loads(made.stdout)
     (told,) = found["skipped"]
     assert (told["name"], told["indexed"], found["documents"]) == ("rows.jsonl", True, 3)
-    assert told["reason"].startswith("Line 2: It is no JSON")
+    assert told["reason"].startswith("Line 2: It is not JSON")
     assert set(found) == {
         "index", "documents", "chunks", "windows", "triplets", "files_added", "files_changed",
         "files_removed", "files_unchanged", "recall@10", "seconds", "skipped", "other_files"
@@ -69,7 +69,7 @@ def test_what_was_not_read_is_named_and_told_with_the_first_answer_of_a_conversa
     assert later["degraded"] == []
     shown = run("index", "info", str(out)).stdout
     assert "Skipped zero.txt: It is empty." in shown
-    assert "Note on rows.jsonl: Line 2: It is no JSON" in shown
+    assert "Note on rows.jsonl: Line 2: It is not JSON" in shown
 
 
 def test_too_many_vectors_for_a_folder_are_told_with_the_package_of_engines(

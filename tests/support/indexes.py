@@ -130,7 +130,9 @@ def read_here(
                 data = read_file(file.path, file.sha256, Limits())
                 found = [*read_bytes(data, file.name, Limits())]
             except CorpusError as error:
-                yield Loaded(file, (), (SkippedSource(file.name, error.what),))
+                yield Loaded(
+                    file, (), (SkippedSource(file.name, error.what, package=error.package),)
+                )
                 continue
             applied = [sidecars.applied(one) if isinstance(one, Document) else one for one in found]
             yield Loaded(

@@ -61,7 +61,7 @@ def test_what_is_too_large_is_read_in_part_and_told(monkeypatch: pytest.MonkeyPa
     [
         (b",,\n,\n", "no filled cell"),
         (b"a," * 200_001, "first row has more than 200000 filled cells"),
-        ('a,"' + "x" * (1 << 20) + "y", "no CSV"),
+        ('a,"' + "x" * (1 << 20) + "y", "not CSV"),
     ],
 )
 def test_what_is_no_table_is_refused(data: bytes | str, reason: str) -> None:

@@ -121,7 +121,7 @@ def _damaged() -> Iterator[tuple[bytes, str]]:
     yield book(without="META-INF/container.xml"), "By its content it is a zip archive"
     yield book(without="OPS/book.opf"), "it lacks 'OPS/book.opf'"
     yield book(more={"META-INF/container.xml": "<container/>"}), "it lacks ''"
-    yield book(more={"OPS/book.opf": "<package>"}), "no well-formed XML"
+    yield book(more={"OPS/book.opf": "<package>"}), "not well-formed XML"
     yield book(more={name: PAGE.format("") for name in PAGES}), "contains no text"
 
 

@@ -251,7 +251,7 @@ def test_entities_are_refused_and_nothing_is_fetched(tmp_path: Path) -> None:
 
 def test_what_nests_deep_ends() -> None:
     begun = monotonic()
-    assert "no well-formed XML" in refused("<a>" * 100_000 + "deep" + "</a>" * 100_000)
+    assert "not well-formed XML" in refused("<a>" * 100_000 + "deep" + "</a>" * 100_000)
     quotes = "<quotedStructure><p>x</p>" * 110 + "</quotedStructure>" * 110
     assert text_of(AKN.format(f"<body><p>Insert</p>{quotes}</body>")).count("x") == 110
     notes = "<authorialNote><p>n</p>" * 110 + "</authorialNote>" * 110
@@ -272,10 +272,10 @@ def test_a_note_that_refers_to_itself_is_read_once() -> None:
 @pytest.mark.parametrize(
     ("xml", "why"),
     [
-        ("<ACT><P>cut", "no well-formed XML"),
+        ("<ACT><P>cut", "not well-formed XML"),
         ("<ACT/>", "contains no text"),
-        ("<ACT><P>&nbsp;</P></ACT>", "no well-formed XML"),
-        (b"<ACT><P>\xff\xfe</P></ACT>", "no well-formed XML"),
+        ("<ACT><P>&nbsp;</P></ACT>", "not well-formed XML"),
+        (b"<ACT><P>\xff\xfe</P></ACT>", "not well-formed XML"),
     ],
 )
 def test_what_is_damaged_is_refused(xml: str | bytes, why: str) -> None:

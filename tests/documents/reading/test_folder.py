@@ -84,5 +84,5 @@ def test_what_is_no_regular_file_is_skipped_without_waiting_for_it(tmp_path: Pat
     os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "broken.txt").symlink_to(tmp_path / "gone.txt")
     found = reasons(tmp_path)
-    assert "no regular file" in found["pipe.txt"]
+    assert "not a regular file" in found["pipe.txt"]
     assert "No such file" in found["broken.txt"]

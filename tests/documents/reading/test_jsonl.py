@@ -38,10 +38,10 @@ def test_each_line_is_a_document_named_by_its_name_its_id_or_its_line() -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (b"{bad", "Line 2: It is no JSON"),
+        (b"{bad", "Line 2: It is not JSON"),
         (b'{"text": "Ma\xdf"}', "Line 2: It is not UTF-8 (byte 12)."),
         (b'{"text": "x", "tags": "secret", "tags": ""}', "Line 2: A field occurs in it twice."),
-        ({"text": "a\ud800b"}, "Line 2: text: It holds lone surrogates"),
+        ({"text": "a\ud800b"}, "Line 2: text: It contains lone surrogates"),
         ({"text": "x", "access_tags": ["a"]}, "Line 2: access_tags is not a field."),
     ],
 )

@@ -41,12 +41,11 @@ def test_pages_begin_where_their_text_begins(make_pdf: MakePdf) -> None:
 def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
     document, skipped = parts(make_pdf([["Text."], [], ["More."], [], []]))
     assert document.pages == (0, 6, 6, 12, 12)
-    assert skipped == [
-        SkippedSource("law.pdf", f"Pages 2, 4-5 of law.pdf contain no text (images?). {MISSING}")
-    ]
+    reason = f"Pages 2, 4-5 of law.pdf contain no text (images?). {MISSING}"
+    assert skipped == [SkippedSource("law.pdf", reason, package="formats")]
     _, skipped = parts(make_pdf([["Text."], []]))
     reason = f"Page 2 of law.pdf contains no text (an image?). {MISSING}"
-    assert skipped == [SkippedSource("law.pdf", reason)]
+    assert skipped == [SkippedSource("law.pdf", reason, package="formats")]
 
 
 def test_what_is_damaged_locked_or_an_image_is_refused(make_pdf: MakePdf) -> None:

@@ -37,7 +37,7 @@ def test_front_matter_is_taken_out_of_the_text() -> None:
     [
         ("---\ntags: secret\nTags:\n---\nThe law.", "tags is given twice"),
         ("---\na: &x [1]\ntags: *x\n---\nThe law.", "refers to itself"),
-        ("---\ntitle: !!python/object/apply:os.getcwd []\n---\nThe law.", "no YAML"),
+        ("---\ntitle: !!python/object/apply:os.getcwd []\n---\nThe law.", "not YAML"),
         ("---\ntags: secret\nThe law.", "has no end"),
     ],
 )

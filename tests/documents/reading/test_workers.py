@@ -83,7 +83,7 @@ def test_a_file_that_changes_or_vanishes_is_reported(tmp_path: Path) -> None:
     found = {one.file.name: one.skipped for one in read_files(files, Sidecars())}
     assert "changed while it was being read" in found["changed.txt"][0].reason
     assert "vanished" in found["vanished.txt"][0].reason
-    assert "no regular file" in found["pipe.txt"][0].reason
+    assert "not a regular file" in found["pipe.txt"][0].reason
     assert found["fine.txt"] == ()
 
 
