@@ -60,5 +60,5 @@ def test_the_setting_chooses_it() -> None:
     assert done["finding"] == "answers"
     collection = build_collection(HARBOUR, letter_tools())
     for lexical, own in (("index", True), ("okapi", False)):
-        chosen = build_context(Settings(**{"retrieval.lexical": lexical}), collection, None)
+        chosen = build_context(Settings(**{"retrieval.lexical": lexical}), collection)
         assert (chosen.view is collection.seen_by(Filters.of(Settings()))) is own

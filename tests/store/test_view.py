@@ -108,7 +108,7 @@ def seen(collection: Collection, filters: Filters) -> set[str]:
 
 def answered(collection: Collection, **chosen: Any) -> dict[str, Any]:
     """A question through the whole graph."""
-    parts = build_context(Settings(**{"loop.max_retries": 1}, **chosen), collection, None)
+    parts = build_context(Settings(**{"loop.max_retries": 1}, **chosen), collection)
     graph = build_graph(lambda _context, _snapshot: parts)
     states = list(graph.stream({"question": QUESTION}, stream_mode="values"))
     return {**states[-1], "every_state": states}
