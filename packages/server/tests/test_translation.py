@@ -59,6 +59,7 @@ _ELSEWHERE = (
     *("documents/chunks", "graph/served.py", "graph/collections.py"),
     *("models/encoders.py", "models/local_model.py", "models/minilm.py", "nodes/classify.py"),
     *("store/address.py", "store/engines.py", "store/opening.py", "knowledge/columns.py"),
+    *("core/state.py", "graph/build.py", "models/objects.py", "nodes/checking.py"),  # programs
 )
 """What the page's people never read: told where a server starts, at other places, or by others."""
 _HIDDEN = frozenset(("CorpusError", "DataError", "EngineError", "OutdatedIndexError"))
@@ -110,7 +111,8 @@ _UNTOLD = frozenset(
     """\
 need not
 nothing of it
-Note: {}
+or both
+point (\\1)
 [removed: it quoted a document that has been forgotten]
 What is a bias audit?
 Who conducts it?
