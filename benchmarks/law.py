@@ -40,7 +40,7 @@ from lexloop.documents.structure.tree import Unit
 from lexloop.documents.text.tokens import term_set
 from lexloop.graph.app import graph
 from lexloop.graph.resources import Resources
-from lexloop.nodes import pointing
+from lexloop.nodes.question import pointing
 from lexloop_workbench.questions import about, is_asked
 
 _ASKED = ROOT / "tests" / "data" / "asked_laws"

@@ -12,7 +12,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question import ASKING, AUXILIARY, opens_like_asking
+from lexloop.nodes.question.parts import ASKING, AUXILIARY, opens_like_asking
 from lexloop.nodes.relevance import Query, Sources, terms_of
 
 _TOLD = frozenset(tokenize("ask know Q question say tell wonder"))

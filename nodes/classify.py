@@ -25,8 +25,8 @@ from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.context import Context
 from lexloop.nodes.messages import answer_message, structured
-from lexloop.nodes.question import parse
-from lexloop.nodes.small_talk import replied, small_talk
+from lexloop.nodes.question.parts import parse
+from lexloop.nodes.question.small_talk import replied, small_talk
 
 BUCKETS = 1 << 16
 MAX_CHARS = 4000

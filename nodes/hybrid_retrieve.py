@@ -28,10 +28,10 @@ from lexloop.core.types import (
     PointedUnit,
 )
 from lexloop.nodes.context import Context
-from lexloop.nodes.parties import parties_asked
-from lexloop.nodes.pointing import point, unit_at
-from lexloop.nodes.rows import rows_asked
-from lexloop.nodes.sections import other_sections
+from lexloop.nodes.question.lookups import rows_asked
+from lexloop.nodes.question.parties import parties_asked
+from lexloop.nodes.question.pointing import point, unit_at
+from lexloop.nodes.question.provisions import other_sections
 from lexloop.store.view import View
 
 Scores = dict[str, float]

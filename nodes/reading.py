@@ -10,7 +10,7 @@ from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.reader import Readings, load_reader
-from lexloop.nodes.question import without_context
+from lexloop.nodes.question.parts import without_context
 from lexloop.store.view import View
 
 SHORTLIST = 8

@@ -20,7 +20,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question import words_of_asking
+from lexloop.nodes.question.parts import words_of_asking
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
 """Weights of the measure, set by hand."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from lexloop.core.types import Kind, Part
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import tokenize, words
-from lexloop.nodes.generate.quotables import READ, Quotable, ScoredQuotables, alike, is_definition
-from lexloop.nodes.question import words_of_asking
+from lexloop.nodes.generate.score import READ, Quotable, ScoredQuotables, alike, is_definition
+from lexloop.nodes.question.parts import words_of_asking
 from lexloop.nodes.relevance import Query, Sources, defines
 from lexloop.nodes.weights import Weights, load_weights
 

@@ -10,8 +10,8 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.parties import parties_of
 from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.alignment import contradictions
-from lexloop.nodes.heads import of_one_form
 from lexloop.nodes.markers import numbers_in, unmarked
+from lexloop.nodes.question.heads import of_one_form
 from lexloop.store.view import View
 
 _QUOTES, _HITS = 4, 6

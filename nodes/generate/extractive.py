@@ -13,7 +13,6 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.documents.chunks.carrying import carried_from
-from lexloop.nodes.apart import inside
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import (
     lacks,
@@ -22,11 +21,12 @@ from lexloop.nodes.generate.answerable import (
     read_features,
     without_fact,
 )
-from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, score_quotables
 from lexloop.nodes.generate.quoting import cite, quote_all
-from lexloop.nodes.generate.selecting import Lengths, select
-from lexloop.nodes.generate.writing import Writer, list_asked
-from lexloop.nodes.question import part_of
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, score_quotables
+from lexloop.nodes.generate.select import Lengths, select
+from lexloop.nodes.generate.write import Writer, list_asked
+from lexloop.nodes.question.naming import inside
+from lexloop.nodes.question.parts import part_of
 from lexloop.nodes.relevance import Query, query_of, query_of_part
 from lexloop.store.view import View
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lexloop.documents.chunks.carrying import POINTS_BACK, carried_from
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
-from lexloop.nodes.generate.quotables import Quotable
+from lexloop.nodes.generate.score import Quotable
 from lexloop.store.view import View
 
 SHORT = 120

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from lexloop.core.types import Draft, ParsedQuestion
 from lexloop.documents.text.tokens import STOP_WORDS, tokenize
-from lexloop.nodes.question import kind_words
+from lexloop.nodes.question.parts import kind_words
 from lexloop.store.view import View
 
 _SUPPOSED = re.compile(

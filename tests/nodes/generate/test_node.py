@@ -22,7 +22,7 @@ from lexloop.nodes.generate.node import (
     generate,
     with_told,
 )
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
 

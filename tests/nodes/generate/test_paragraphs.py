@@ -8,7 +8,7 @@ from sets import rows
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.paragraphs import paragraph_of
-from lexloop.nodes.generate.quotables import score_quotables
+from lexloop.nodes.generate.score import score_quotables
 
 
 @pytest.mark.parametrize(("text", "begins", "quoted"), rows("quoted_with"))

@@ -21,19 +21,18 @@ from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.apart import inside, told_apart
 from lexloop.nodes.context import Context
-from lexloop.nodes.describing import (
+from lexloop.nodes.markers import MARKER
+from lexloop.nodes.question.describing import (
     before,
     documents_called,
     documents_described,
     documents_named,
     unnamed,
 )
-from lexloop.nodes.elliptical import GOING_ON, completed, only_thing
-from lexloop.nodes.markers import MARKER
-from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
-from lexloop.nodes.question import (
+from lexloop.nodes.question.followups import GOING_ON, completed, only_thing
+from lexloop.nodes.question.naming import inside, told_apart
+from lexloop.nodes.question.parts import (
     PERSONAL,
     asking_sentences,
     be_of,
@@ -45,6 +44,7 @@ from lexloop.nodes.question import (
     without_context,
     without_preamble,
 )
+from lexloop.nodes.question.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.store.view import View
 
 _ASKING = frozenset(

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from lexloop.documents.text.tokens import COMPOUND_WORD, STOP_WORDS, term_set
 from lexloop.models.embedding import Embed
-from lexloop.nodes.question import (
+from lexloop.nodes.question.parts import (
     ASKING,
     AUXILIARY,
     BEGINS,

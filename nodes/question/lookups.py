@@ -14,7 +14,7 @@ from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.exceptions import EXCEPTING
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.question import words_of_asking
+from lexloop.nodes.question.parts import words_of_asking
 from lexloop.store.view import View
 
 _MOST_READ, _MOST_LIKELY, _MOST_ROWS, _SAMPLE = 20, 200, 5, 50

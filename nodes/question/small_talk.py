@@ -6,7 +6,7 @@ from lexloop.core.state import Update
 from lexloop.core.types import Evaluation
 from lexloop.documents.text.tokens import words as words_of
 from lexloop.nodes.markers import unmarked
-from lexloop.nodes.question import WH
+from lexloop.nodes.question.parts import WH
 
 UNSCORED: Evaluation = {
     "answer_relevance": None,

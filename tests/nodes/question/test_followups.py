@@ -4,7 +4,7 @@ import pytest
 from sets import rows
 
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.elliptical import completed, only_thing
+from lexloop.nodes.question.followups import completed, only_thing
 
 
 @pytest.mark.parametrize(("before", "said", "whole"), rows("elliptical"))

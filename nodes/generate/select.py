@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lexloop.core.types import BESIDE
 from lexloop.documents.text.quantities import facts
-from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, alike
 from lexloop.nodes.relevance import Query
 
 NEARLY_BEST = 0.2

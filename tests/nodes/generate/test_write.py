@@ -11,8 +11,8 @@ from records import problems, query
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.quotables import Quotable, score_quotables
-from lexloop.nodes.generate.writing import Writer
+from lexloop.nodes.generate.score import Quotable, score_quotables
+from lexloop.nodes.generate.write import Writer
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
 

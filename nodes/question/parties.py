@@ -7,7 +7,7 @@ from lexloop.core.types import ParsedQuestion, Pointed, StructureLine
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.parties import Party, parties_of
 from lexloop.documents.text.tokens import term_set
-from lexloop.nodes.pointing import KINDS, MOST_DOCUMENTS
+from lexloop.nodes.question.pointing import KINDS, MOST_DOCUMENTS
 from lexloop.store.view import View
 
 _WHO = re.compile(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lexloop.documents.structure.references import find_references, loose_numbers
 from lexloop.documents.text.quantities import MONTHS, TIMES, dates
 from lexloop.documents.text.tokens import PIECE, STOP_WORDS, term_set, tokenize, words
-from lexloop.nodes.heads import IDENTIFIER, Heads
+from lexloop.nodes.question.heads import IDENTIFIER, Heads
 from lexloop.store.view import View
 
 _LONG = 4

@@ -8,8 +8,8 @@ from pathlib import Path
 from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, ParsedQuestion
 from lexloop.documents.text.tokens import COMPOUND_WORD, PIECE, STOP_WORDS, term_set
-from lexloop.nodes.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
-from lexloop.nodes.question import BEGINS
+from lexloop.nodes.question.parts import BEGINS
+from lexloop.nodes.question.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
 from lexloop.nodes.relevance import coverage
 from lexloop.store.view import View
 

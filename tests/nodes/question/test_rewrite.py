@@ -18,7 +18,14 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.rewrite import ModelRewriter, NoRewriter, RuleRewriter, drift, resolved, rewrite
+from lexloop.nodes.question.rewrite import (
+    ModelRewriter,
+    NoRewriter,
+    RuleRewriter,
+    drift,
+    resolved,
+    rewrite,
+)
 from lexloop.store.protocol import Found
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}

@@ -13,8 +13,8 @@ from lexloop.documents.structure.references import find_references, loose_number
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.quantities import dates
 from lexloop.documents.text.tokens import STOP_WORDS
-from lexloop.nodes.heads import IDENTIFIER, of_one_form, whole
-from lexloop.nodes.pointing import unit_at
+from lexloop.nodes.question.heads import IDENTIFIER, of_one_form, whole
+from lexloop.nodes.question.pointing import unit_at
 from lexloop.store.view import View
 
 _DIVIDE = frozenset(("part", "annex", "provision"))

@@ -15,10 +15,10 @@ from lexloop.documents.text.tokens import sentence_spans, tokenize
 from lexloop.nodes.answering import repeats
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.paragraphs import paragraph_of
-from lexloop.nodes.generate.quotables import Quotable
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
+from lexloop.nodes.generate.score import Quotable
 from lexloop.nodes.markers import unmarked
-from lexloop.nodes.pointing import unit_at
+from lexloop.nodes.question.pointing import unit_at
 from lexloop.nodes.relevance import Query, coverage
 from lexloop.store.view import View
 
