@@ -95,7 +95,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "lists asked for": {f"{_Q}:asks_for_several": giving(False)},
     "all duties asked for": {f"{_Q}:asks_for_duties": giving(False)},
     "context behind a question": {f"{_Q}:without_context": unchanged},
-    "follow-ups": {f"{_R}:resolved": unchanged},
+    "follow-ups": {f"{_F}:resolved": unchanged},
     "keywords": {f"{_R}:keywords": giving([])},
     "kinds of facts": {f"{_Q}:expected_kind": giving(None)},
     "what is counted": {f"{_Q}:counted": giving(frozenset())},
@@ -125,11 +125,13 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "nearest statement of each passage": {f"{_G}.select:_nearest_by_passage": giving([])},
     "statements that repeat another": {f"{_G}.select:_repeats": giving(False)},
     # refusing
-    "refusing": {f"{_G}.node:QuestionGuard.refuses": giving(False)},
+    "refusing": {f"{_G}.guard:QuestionGuard.refuses": giving(False)},
     "foreign names": {f"{_Q}:_NAMED": never},
     # pointing
     "provisions pointed to by number": {
-        f"{_P}:point": giving({"units": [], "chunks": [], "told": [], "only": False})
+        "nodes.question.provisions:point": giving(
+            {"units": [], "chunks": [], "told": [], "only": False}
+        )
     },
     "acts named": {
         f"{_P}:_act_after": lambda _: lambda _text, end: (end, ""),
@@ -137,7 +139,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     },
     "documents singled out": {f"{_P}:_singled_out": giving([])},
     "telling the structure": {f"{_P}:_structural": giving(None)},
-    "telling what is missing": {f"{_P}:_Question.missing": giving([])},
+    "telling what is missing": {"nodes.question.provisions:_Question.missing": giving([])},
     # words
     "slips of the finger": {
         f"{_T}.slips:Slips.read": lambda _: lambda _self, text, _known: (text, [])
@@ -183,18 +185,18 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "who does": {f"{_F}:_DOES": never},
     "a number for a number": {f"{_F}:_number": giving(None)},
     # what documents make of each other
-    "what other documents change": {f"{_G}.changes:with_changes": unchanged},
-    "the text that a change brings": {f"{_G}.changes:_BROUGHT": never},
-    "words that a change exchanges": {f"{_G}.changes:_QUOTED": never},
-    "premises": {f"{_G}.premise:unmet": giving([])},
-    "parties asked for": {"nodes.question.parties:parties_asked": giving(None)},
+    "what other documents change": {f"{_G}.conflicts:with_changes": unchanged},
+    "the text that a change brings": {f"{_G}.conflicts:_BROUGHT": never},
+    "words that a change exchanges": {f"{_G}.conflicts:_EXCHANGED": never},
+    "premises": {f"{_G}.answerable:unmet": giving([])},
+    "parties asked for": {"nodes.question.lookups:parties_asked": giving(None)},
     "limits by this or the foregoing": {
         "documents.chunks.carrying:_SPOKEN_OF": never,
     },
     "footnotes": {f"{_G}.write:notes_of": giving([])},
     "what a statement carries on from": {
         "nodes.reading:carried_from": giving([]),
-        f"{_G}.paragraphs:carried_from": giving([]),
+        f"{_G}.write:carried_from": giving([]),
         f"{_X}:carried_from": giving([]),
     },
     "what limits only what it stands under": {"documents.chunks.limits:PROVISO": never},

@@ -249,7 +249,7 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
     if reply := small_talk(question, "collections", list(contexts)):
         return Routing(question, reply=reply)
     # LangGraph comes with it, which those who list collections can do without
-    from lexloop.nodes.question.rewrite import resolved
+    from lexloop.nodes.question.followups import resolved
 
     standalone = resolved(question, list(history))
     views = views_of(contexts)

@@ -456,7 +456,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.node import PromptGuard, QuestionGuard, RefusalClassifier
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, RefusalClassifier
 
     if chat_for("generator", settings.answer.generator, chat):
         return PromptGuard(view.embed, settings.answer.max_prompt_similarity)

@@ -28,10 +28,8 @@ from lexloop.core.types import (
     PointedUnit,
 )
 from lexloop.nodes.context import Context
-from lexloop.nodes.question.lookups import rows_asked
-from lexloop.nodes.question.parties import parties_asked
-from lexloop.nodes.question.pointing import point, unit_at
-from lexloop.nodes.question.provisions import other_sections
+from lexloop.nodes.question.lookups import parties_asked, rows_asked
+from lexloop.nodes.question.provisions import other_sections, point, unit_at
 from lexloop.store.view import View
 
 Scores = dict[str, float]

@@ -35,7 +35,11 @@ def test_no_pattern_takes_a_time_that_grows_faster_than_its_text(
             r"\b(?<!\d[.,])(?P<n>",
         ),
         ("nodes/question/parts.py _KINDS", "search", r"\bhow long"),  # in a list
-        ("nodes/question/rewrite.py _SUBJECTS", "match", "what (?:is"),  # by the variable of a loop
+        (
+            "nodes/question/followups.py _SUBJECTS",
+            "match",
+            "what (?:is",
+        ),  # by the variable of a loop
         (
             "lexloop_workbench/clauses.py:",
             "finditer",

@@ -30,7 +30,7 @@ from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.relations import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import drafted
-from lexloop.nodes.generate.node import recites
+from lexloop.nodes.generate.guard import recites
 from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import (
     MARKER,

@@ -11,8 +11,8 @@ from lexloop.core.errors import DeadlineExceeded
 from lexloop.core.running import Deadline, within
 from lexloop.nodes.evaluate.checks import citation_problems, foreign_matter
 from lexloop.nodes.generate.model import cited_answer, with_markers
+from lexloop.nodes.question.followups import resolved
 from lexloop.nodes.question.parts import parse, question_parts, standing_alone
-from lexloop.nodes.question.rewrite import resolved
 from lexloop.nodes.rerank import FeatureReranker
 from lexloop.store.view import View
 

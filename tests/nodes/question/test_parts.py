@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sets import rows
 
 from lexloop.documents.text.quantities import holds
+from lexloop.nodes.question.followups import leans_on_history
 from lexloop.nodes.question.parts import (
     asked_definition,
     asking_sentences,
@@ -23,7 +24,6 @@ from lexloop.nodes.question.parts import (
     without_preamble,
     words_of_asking,
 )
-from lexloop.nodes.question.rewrite import leans_on_history
 from lexloop.nodes.question.small_talk import small_talk
 from lexloop.nodes.relevance import defines
 
