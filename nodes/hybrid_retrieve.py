@@ -204,9 +204,9 @@ def standardised(lexical: Scores, vector: Scores, late: Scores, fusion: Standard
         # exact sums: the order of arrival must not show
         mean = math.fsum(values) / max(1, len(values))
         # a power of two, by which division is exact: no square may fall to 0
-        unit = math.ldexp(1.0, math.frexp(max((abs(v - mean) for v in values), default=0.0))[1])
+        unit = math.ldexp(1.0, math.frexp(max([abs(v - mean) for v in values], default=0.0))[1])
         off = [(v - mean) / unit for v in values]
-        spread = math.sqrt(math.fsum(o * o for o in off) / max(1, len(values)))
+        spread = math.sqrt(math.fsum([o * o for o in off]) / max(1, len(values)))
         # of equal values the mean may differ from them in the last digit
         if spread > 0.0 and min(values) < max(values):
             sums = [s + weight * o / spread for s, o in zip(sums, off, strict=True)]

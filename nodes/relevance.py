@@ -141,7 +141,7 @@ def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
     """Return the share of terms, weighted by idf, that ``held`` has; 1 where none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
     total = math.fsum(wanted.values())
-    return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
+    return math.fsum([wanted[term] for term in wanted.keys() & held]) / total if total else 1.0
 
 
 @lru_cache(maxsize=1 << 13)
@@ -157,15 +157,14 @@ def relevance(
 
     ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
     """
-    texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [terms_of(statement.lead, statement.own) for statement in found]
-    scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
+    scores = np.empty((len(asked.parts), len(found)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
         covered = np.array([coverage(terms, has) for has in held])
-        defining = np.array([defines(wanted, text) for text in texts]) if wanted else 0.0
+        defining = np.array([defines(wanted, said.text) for said in found]) if wanted else 0.0
         scores[row] = (
             CLOSENESS * closeness
             + PART * cosines[2 + row]

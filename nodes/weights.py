@@ -53,7 +53,7 @@ class Weights:
 
     def logit(self, features: Sequence[float]) -> float:
         """Return the log odds: above 0 where they speak for it."""
-        return self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
+        return self.intercept + sum([w * x for w, x in zip(self.weights, features, strict=True)])
 
     def probability(self, features: Sequence[float]) -> float:
         """Return the logistic function of the log odds, in [0, 1]."""

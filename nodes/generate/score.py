@@ -43,7 +43,7 @@ class Quotable:
     @cached_property
     def wording(self) -> frozenset[str]:
         """Its search terms but for numbers."""
-        return frozenset(term for term in term_set(self.text) if not term[0].isdigit())
+        return frozenset([term for term in term_set(self.text) if not term[0].isdigit()])
 
     @property
     def words(self) -> int:
