@@ -47,7 +47,7 @@ class SearchResults:
     vector: list[Scores]  # cosine, of the same queries
     documents: dict[str, str]  # the document of every chunk found
     supporting: frozenset[str] = frozenset()  # which of the chunks found are no operative text
-    # MaxSim; empty where none was asked for or no token vectors are kept
+    # MaxSim; empty if none was asked for or no token vectors are kept
     late: list[Scores] = field(default_factory=list)
 
     @classmethod
@@ -62,7 +62,7 @@ class SearchResults:
         )
 
     def signals(self, chunk_id: str) -> dict[str, float]:
-        """Return a chunk's best score over the queries by signal; absent where it was not found."""
+        """Return a chunk's best score over the queries by signal that found it."""
         by_name = {"lexical": self.lexical, "dense": self.vector, "late": self.late}
         return {
             name: max(ranking[chunk_id] for ranking in rankings if chunk_id in ranking)
@@ -166,7 +166,7 @@ def linear(
         vector: Cosine of the chunks found.
         bm25_boost: At least 0.
         normalisation: See ``scaled``; it comes before the documents' best is taken.
-        documents: Where given, a chunk gets the BM25 of its document, which is that of its best
+        documents: If given, a chunk gets the BM25 of its document, which is that of its best
             chunk: by this the document's best chunk has the score of the document in equation 1,
             but for the host term, which no query changes.
     """
@@ -187,7 +187,7 @@ def standardised(lexical: Scores, vector: Scores, late: Scores, fusion: Standard
 
     Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
     A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
-    at which their list ends. MaxSim is empty where no token vectors are kept.
+    at which their list ends. MaxSim is empty if no token vectors are kept.
 
     The default weights were set on nine sets of questions together. From 0.5 to 1.2 of BM25 they
     differ little but for ObliQA, whose questions use its words.
@@ -218,7 +218,7 @@ def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
 
     ``max`` divides by the query's best score, so that one boost fits corpora of any size;
     ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all at 1; ``none`` keeps
-    the raw score, as the paper does. Scores of 0 or less are left out first: where a term stands
+    the raw score, as the paper does. Scores of 0 or less are left out first: if a term stands
     in most chunks of a tiny corpus its weight is negative, and the chunks that hold it would be
     punished for it.
     """
@@ -243,7 +243,7 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
 
 
 def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
-    """Return each document's best chunk score; best first where the chunks are."""
+    """Return each document's best chunk score; best first if the chunks are."""
     best: Scores = {}
     for chunk_id, score in scores.items():
         name = documents[chunk_id]
@@ -282,7 +282,7 @@ _BROADER = 2
 
 @computing
 def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
-    """Write the fused candidates; none where nothing is retrieved.
+    """Write the fused candidates, or none if nothing is retrieved.
 
     What the question points to by its number comes first, in the order of the text.
     """

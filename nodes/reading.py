@@ -30,7 +30,7 @@ def reads(
 ) -> Readings:
     """Return how well statements answer a question.
 
-    The best are read. The others are taken to answer no better than the worst of these. Where all
+    The best are read. The others are taken to answer no better than the worst of these. If all
     documents are in other languages than English all are 0: the reader reads no other.
 
     Args:

@@ -56,7 +56,7 @@ class Sources(Protocol):
         ...
 
     def tree_of(self, document: str) -> Tree | None:
-        """Return the tree of a document; None where there is none to see."""
+        """Return the tree of a document, or None if there is none to see."""
         ...
 
     def idf(self, term: str) -> float:
@@ -70,7 +70,7 @@ class Sources(Protocol):
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
-        MaxSim is the mean over the tokens. None where no token vectors are kept.
+        MaxSim is the mean over the tokens. None if no token vectors are kept.
         """
         ...
 
@@ -138,7 +138,7 @@ def _weighed(part: Part, sources: Sources) -> dict[str, float]:
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
-    """Return the share of terms, weighted by idf, that ``held`` has; 1 where none are wanted."""
+    """Return the share of terms, weighted by idf, that ``held`` has, or 1 if none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
     total = math.fsum(wanted.values())
     return math.fsum([wanted[term] for term in wanted.keys() & held]) / total if total else 1.0

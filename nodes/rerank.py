@@ -199,7 +199,7 @@ def preferred(ranked: list[Candidate], called: Collection[str]) -> list[Candidat
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
     """Return the k best, up to one in five of them no operative text, behind all others.
 
-    Where there are too few operative candidates, more of the others fill up.
+    If there are too few operative candidates, more of the others fill up.
     """
     operative = [candidate for candidate in ranked if not candidate.get("supporting")]
     beside = [candidate for candidate in ranked if candidate.get("supporting")]
@@ -305,7 +305,7 @@ class FeatureReranker:
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the best of their statements for any part of the question.
 
-        Those in which none may answer, as where the question alone is repeated, come last.
+        Those in which none may answer, such as those that only repeat the question, come last.
         """
         if not candidates:
             return []
@@ -344,7 +344,7 @@ class FeatureReranker:
     ) -> list[float]:
         """Return the scores with what the reader makes of the best statements.
 
-        What only explains the law is not read where there is operative text: it speaks as people
+        What only explains the law is not read if there is operative text: it speaks as people
         ask, and would stand before what answers them.
         """
         total = np.array(scores, dtype=np.float32)
@@ -369,7 +369,7 @@ class FeatureReranker:
         return [one - mean for one in close]
 
     def _best_said(self, asked: Query, said: Sequence[list[Answering]]) -> "list[_Best]":
-        """Return the best statement of each candidate; none where none may answer."""
+        """Return the best statement of each candidate, or none if none may answer."""
         every = [one for found in said for one in found]
         if not every:
             return [_Best(None, 0.0)] * len(said)
@@ -401,7 +401,7 @@ def _explained(
     """Return how near each operative candidate is to what explains the law nearest to a question.
 
     Recitals and notes speak as people ask, of one provision or another: the cosine with the nearest
-    of them, less the mean of all. 0 for what is no operative text, and where nothing explains.
+    of them, less the mean of all. 0 for what is no operative text, and if nothing explains.
     """
     means = {
         candidate["id"]: np.mean([one.vector for one in found], axis=0)

@@ -26,7 +26,7 @@ square of their number."""
 _ALIKE = 0.6
 """The share of its words that another statement must have to be laid beside it."""
 _NEARLY, _TERMS = 0.75, 5
-"""That share, and the least terms of both, where the documents are no versions of one text: of many
+"""That share, and the least terms of both, if the documents are no versions of one text: of many
 things it is said that "the fee is 5 euros a day"."""
 
 _VERSIONS, _LINES, _SHORT = 0.75, 60, 20
@@ -63,7 +63,7 @@ def with_conflicts(
     Args:
         draft: As it was written.
         passages: What it was written from.
-        view: The documents. Nothing is looked up where there is one alone.
+        view: The documents. Nothing is looked up if there is one alone.
         named: Those that the question names; if there are some, none else is looked at.
         authority: Of publishers' hosts and kinds of source, in [0, 1]: the higher one weighs more.
     """
@@ -101,10 +101,10 @@ class _Standing(NamedTuple):
     """How a source stands to what disagrees with it.
 
     Args:
-        source: Its name, with kind, publisher and days in brackets where they are known.
+        source: Its name, with kind, publisher and days in brackets if they are known.
         other: The same of the other.
         replaced: Whether the source is in force only since the other is no more.
-        weighs: Which one weighs more, in a sentence; empty where nothing tells.
+        weighs: Which one weighs more, in a sentence, or "" if nothing tells.
     """
 
     source: str
@@ -252,7 +252,7 @@ class Change(NamedTuple):
 
     Args:
         document: The document that is changed.
-        start: Where the provision begins; 0 where all of it is changed.
+        start: Where the provision begins, or 0 if all of it is changed.
         end: Where it ends.
         quoted: The words that are put in or taken out.
         by: What changes it, whose number is 0.
@@ -294,7 +294,7 @@ def changing(
 ) -> list[Change]:
     """Return what changes a quote and is not cited yet.
 
-    A change that exchanges words changes the sentences that have them, where any of them does.
+    A change that exchanges words changes the sentences that have them, if any of them does.
     """
     found = [
         one
@@ -335,7 +335,7 @@ def changes(view: View) -> Iterator[Change]:
 
 
 def _meant(triplet: Triplet, view: View) -> str:
-    """Return the document that a relation changes; empty where that is not sure."""
+    """Return the document that a relation changes, or "" if that is not sure."""
     own, named = triplet["document"], f" {triplet['object']}".partition(" of ")[2]
     before = (view.text_of(own) or "")[max(0, triplet["start"] - _BEFORE) : triplet["end"]]
     around = f"{view.titles[own]}\n{(view.text_of(own) or '')[:_OPENING]}\n{before}"
@@ -361,7 +361,7 @@ def _plain(act: str) -> frozenset[str]:
 
 
 def _quoted(triplet: Triplet, view: View) -> Citation:
-    """Return the citation of a change, with the text that it brings where that stands behind it."""
+    """Return the citation of a change, with the text that it brings if that stands behind it."""
     document, start, end = triplet["document"], triplet["start"], triplet["end"]
     text, tree = view.text_of(document) or "", view.tree_of(document) or Tree()
     if text[start:end].rstrip().endswith((":", "—", "–")):

@@ -30,7 +30,7 @@ _MOST_FOLLOWED, _MOST_ADDED = 2, 2
 may have."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
 """The share of a question, weighted by idf, that one point must add to the words leading into its
-list for the question to ask for that point: where one thing is asked, and where several are."""
+list for the question to ask for that point: if one thing is asked, and if several are."""
 SHORT = 120
 """The most words of a paragraph that is quoted whole."""
 _BETWEEN = re.compile(r"[\W\d_]+|(?<![^\W\d_])[a-z]{1,4}(?![^\W\d_])")
@@ -222,7 +222,7 @@ def _within(said: Statement, document: str, citation: Citation) -> bool:
 def list_asked(item: Quotable, asked: Query, sources: View) -> list[PointedUnit]:
     """Return the units whose whole list a question asks for; empty if it asks for no list.
 
-    It does where the words that lead into the list, with the headings above them, hold of the
+    It does if the words that lead into the list, with the headings above them, hold of the
     question nearly all that a point of it holds.
     """
     said, document = item.said, item.passage["document"]
@@ -272,7 +272,7 @@ def paragraph_of(item: Quotable, sources: View) -> list[Statement]:
 def _own(item: Quotable, tree: Tree, place: int, sources: View) -> list[Statement]:
     """Return the statements of a unit's own words that a passage has.
 
-    Where each line of the unit ends with a sentence, a line is a paragraph; so is what stands
+    If each line of the unit ends with a sentence, a line is a paragraph; so is what stands
     between two questions.
     """
     said, document = item.said, item.passage["document"]

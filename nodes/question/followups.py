@@ -140,9 +140,9 @@ def _named(text: str) -> list[str]:
 class _Thread:
     """The state of a conversation: its topic, and the provision it came to."""
 
-    # what the user last spoke of on their own; None where they named nothing
+    # what the user last spoke of on their own, or None if they named nothing
     topic: str | None = None
-    subject: str | None = None  # what a pronoun stands for; None where that is not sure
+    subject: str | None = None  # what a pronoun stands for, or None if that is not sure
     about: str = ""  # the heading of the provision that the last answer on the topic comes from
     # the provision last named by its number, by the user or as the source of an answer
     at: str = ""
@@ -153,7 +153,7 @@ def _followed(history: list[Turn], embed: Embed | None) -> _Thread:
     """Go through the latest turns in their order, each once.
 
     The topic is the latest turn of the user that names something and does not lean on the turns
-    before it, without preamble; where all lean, the first that names something. A turn that leaves
+    before it, without preamble; if all lean, the first that names something. A turn that leaves
     out its question has it from the one before.
     """
     thread, named = _Thread(), ""
@@ -183,11 +183,11 @@ def _topic(said: str) -> str | None:
 
 # carries, by benchmarks/rules.py, .27 of the GDPR's follow-ups found, .15 of LL144's correctness
 def resolved(question: str, history: list[Turn], embed: Embed | None = None) -> str:
-    """Return the question with what it leans on written out; unchanged where it stands alone.
+    """Return the question with what it leans on written out, or unchanged if it stands alone.
 
     "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
     What a turn leaves out of its question is taken from the one before; ``embed`` tells which
-    phrase of that it replaces. Where nothing is sure to take a pronoun's place, the heading of the
+    phrase of that it replaces. If nothing is sure to take a pronoun's place, the heading of the
     provision that the last answer comes from stands behind the question: the topic in the words of
     the documents.
     """
@@ -218,7 +218,7 @@ def _completed(said: str, thread: _Thread, embed: Embed | None) -> str | None:
 
 
 def _substituted(question: str, subject: str) -> str:
-    """Write out the first pronoun of a question; unchanged where it has none."""
+    """Write out the first pronoun of a question, or unchanged if it has none."""
     if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
         return f"{plural['wh']} {be_of(subject)} {subject}{question[plural.end() :]}"
     named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
@@ -226,7 +226,7 @@ def _substituted(question: str, subject: str) -> str:
 
 
 def _subject(topic: str) -> str | None:
-    """Return the words of a topic that can take a pronoun's place; None where none are sure to."""
+    """Return the words of a topic that can take a pronoun's place, or None if none are sure to."""
     for pattern in _SUBJECTS:
         if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
             return found["subject"]
@@ -351,7 +351,7 @@ def _asked_by(asked: str, question: str) -> str:
 
 
 def _somebody(frame: re.Match[str]) -> str:
-    """Return what stands behind the verb of a question, where "who" is somebody."""
+    """Return what stands behind the verb of a question, if "who" is somebody."""
     does = (frame["asked"] or "").lower() == "who" and frame["verb"].lower() not in _BEING
     return f"{'somebody ' * does}{frame['rest']}"
 
@@ -504,7 +504,7 @@ def _runs(lower: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _own(lower: Sequence[str], verb: int, begin: int, end: int) -> int:
     """Return how many words of a run name something; what is done or is so does not.
 
-    ``verb`` is the place of the auxiliary verb of the question; -1 where it has none.
+    ``verb`` is the place of the auxiliary verb of the question, or -1 if it has none.
     """
     words = end - begin
     if verb < 0 or words == 1 or _VERBS & {*lower[end : end + 1]}:

@@ -1,6 +1,6 @@
 """What tells documents apart: the numbers, files, days and names by which a question means some.
 
-A number is a name where the documents use it so or the question does: "contract 4712", "No. 12/24",
+A number is a name if the documents use it so or the question does: "contract 4712", "No. 12/24",
 "P-171"; a sum, a year, a time and the number of a provision are none. What a document is called
 stands in its name, its title and its opening lines.
 """
@@ -19,7 +19,7 @@ from lexloop.documents.text.tokens import PIECE, STOP_WORDS, term_set, tokenize,
 from lexloop.store.view import View
 
 _LONG = 4
-"""The digits of a number that is a name where no document shows it."""
+"""The digits of a number that is a name if no document shows it."""
 _NEAR = 120
 """How many characters before a number or a file's name say what it is."""
 _OPENING = 1_500

@@ -123,7 +123,7 @@ def _plain_form(question: str) -> str:
 
 # carries, by benchmarks/rules.py, all of the GDPR's and .60 of us_cfr's provisions by number
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
-    """Return what a question that stands alone points to; None where it surely points nowhere.
+    """Return what a question that stands alone points to, or None if it surely points nowhere.
 
     ``titles`` are those of the documents by their names.
     """
@@ -247,7 +247,7 @@ def only_points(question: str) -> bool:
 
 
 def provision_in(text: str) -> str:
-    """Return the last provision that a text names by its number; "" where it names none."""
+    """Return the last provision that a text names by its number, or "" if it names none."""
     whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
     return text[whole[-1].start : whole[-1].end] if whole else ""
 
@@ -305,7 +305,7 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
 def _act_after(text: str, end: int) -> tuple[int, str]:
     """Return the end and the name of the act after a reference: "of the Charter", "TFEU".
 
-    The end given and "" where none follows.
+    The end given and "" if none follows.
     """
     link = _LINK.match(text, end)
     if link is None or text.isupper():
@@ -340,7 +340,7 @@ def _name_length(words: Sequence[str]) -> int:
 
 
 def _act_before(text: str, start: int) -> str:
-    """Return the acronym before a reference: "TFEU Article 101"; "" where the text shouts."""
+    """Return the acronym before a reference: "TFEU Article 101", or "" if the text shouts."""
     before = text[max(0, start - 20) : start]
     if text.isupper() or not before[-1:].isspace():
         return ""

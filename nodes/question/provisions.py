@@ -89,7 +89,7 @@ def _pointed(
 class _Question:
     """One question and the documents it may be about.
 
-    ``crowd`` lists them where there are too many to choose from.
+    ``crowd`` lists them if there are too many to choose from.
     """
 
     def __init__(self, pointing: Pointing, view: View) -> None:
@@ -196,7 +196,7 @@ class _Question:
             named = [(d, m) for d, m in missing if d in self._pointing["named"]] or missing
             # a document that has some of the way is the one meant
             nearest = [(d, m) for d, m in named if m.within >= 0] or named
-            # one whose provisions are called otherwise is meant only where none is called so
+            # one whose provisions are called otherwise is meant only if none is called so
             called = [one for one in nearest if telling.members(self.tree(one[0]), pointer["word"])]
             nearest = called or nearest
             for document, lost in nearest[:MOST_DOCUMENTS]:
@@ -235,7 +235,7 @@ class _Question:
     def _places(self, pointer: Pointer) -> list[tuple[str, int]]:
         """Return the places that a pointer leads to.
 
-        Where it leads into documents that are named, only these; of these, if there are any, only
+        If it leads into documents that are named, only these; of these, if there are any, only
         the units that the documents call as the question does.
         """
         found = [(d, p) for d in self._documents(pointer) for p in self._lead(d, pointer)]
@@ -315,7 +315,7 @@ class _Question:
         return not (root.heading and beside)
 
     def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Return the places where they lie in few documents; else note in which."""
+        """Return the places if they lie in few documents; else note in which."""
         documents = list(dict.fromkeys(document for document, _ in found))
         if len(documents) <= MOST_DOCUMENTS:
             return found
@@ -347,7 +347,7 @@ class _Question:
         return unit_at(document, self.tree(document), place)
 
     def tree(self, document: str) -> Tree:
-        """Return a document's tree; an empty one where there is no such document."""
+        """Return a document's tree, or an empty one if there is no such document."""
         return self._view.tree_of(document) or Tree()
 
 

@@ -136,7 +136,7 @@ a hundred, what belongs to another question in less than one: ``promises.py --on
 
 
 def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str:
-    """Return why what was written is another question than the one asked; empty where it is not.
+    """Return why what was written is another question than the one asked, or "" if it is not.
 
     Three shares are taken together: the terms of what was written that the question or the
     conversation has, the question's terms that it kept, and its cosine with the question as asked
@@ -207,7 +207,7 @@ class ModelRewriter:
         """Ask for all three at once; what is asked anew was written by the engineer already.
 
         The latest turns of the history are shown. What the model leaves out stays out. The question
-        is the one asked, unless it is a follow-up or of another language. Where what the model
+        is the one asked, unless it is a follow-up or of another language. If what the model
         wrote is another question, the rules' reading stands in its place.
         """
         if advice:  # in the documents' language, and to be searched by its own queries first
@@ -396,7 +396,7 @@ def _read(history: list[Turn], view: View) -> list[Turn]:
 
 
 def place_of(view: View, quote: str) -> tuple[str, str]:
-    """Return heading and label of the provision that a quote is from; "" where it has none."""
+    """Return heading and label of the provision that a quote is from, or "" if it has none."""
     hits = view.search_lexical([quote], 1)[0]
     for chunk in view.chunks([hit.chunk_id for hit in hits]):
         tree = view.tree_of(chunk["document"]) or Tree()

@@ -61,7 +61,7 @@ _TO_ME = frozenset(
 def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
     """Return the reply to a greeting, thanks, or what can be asked; "" for a question.
 
-    It is one where each of its words is: a question about a law has a word that is not.
+    It is one if each of its words is: a question about a law has a word that is not.
 
     Args:
         said: What was written.
