@@ -5,8 +5,11 @@ import contextlib
 import importlib
 import secrets
 import shlex
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +18,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.session import Session, open_session
+from lexloop.apps.cli.session import Opening, Session, open_session
 from lexloop.apps.cli.terminal import (
     Progress,
     ctrl_c_is_ignored,
@@ -29,21 +32,28 @@ from lexloop.apps.cli.terminal import (
 )
 from lexloop.apps.retention import expire
 from lexloop.apps.shapes.record import answer_record, dated
+from lexloop.apps.shapes.text import one_line
 from lexloop.apps.threads import IN_MEMORY, LOCAL, ThreadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import DataError, InputError, LexloopError, NotFoundError
+from lexloop.core.settings import Connection
 
 if TYPE_CHECKING:
     from lexloop.apps.feedback import Vote
     from lexloop.core.types import Degradation
 
 _PROMPT = "> "
+_MOST_LISTED = 50
+_OF_AN_ANSWER = {"/sources", "/trace", "/export", "/up", "/down"}
 _HELP = (
     ("/sources", "the cited spans of the last answer"),
     ("/trace", "how the last answer came about"),
+    ("/documents", "the documents that are asked"),
+    ("/model", "the model that answers; with `provider:name` or `none` another one from now on"),
+    ("/export", "write the conversation to a file: .md, .docx or .eml"),
     ("/up", "rate the last answer as good; the rest of the line is a comment"),
     ("/down", "rate the last answer as bad; the rest of the line is a comment"),
-    ("/reset", "forget this conversation and start a new one"),
+    ("/forget", "forget this conversation, also on disk, and start a new one"),
     ("/help", "this list"),
     ("/quit", "leave (Ctrl-D as well)"),
 )
@@ -70,7 +80,7 @@ def chat(
         ),
     ] = None,
 ) -> None:
-    """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
+    """Ask question after question; Ctrl-C stops an answer or drops a line, twice it leaves."""
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     # says when, and no other conversation has it
@@ -79,8 +89,15 @@ def chat(
         kept_in = None if store.file == IN_MEMORY else store.file
         if kept_in is not None:
             expire(store, settings.retention)
-        with Progress() as progress:
-            session = open_session(settings, connection, progress)
+        opening = Opening(settings, connection)
+        line = ""
+        if sys.stdin.isatty() and not opening.opens_soon():
+            _note("The documents are being indexed. You can ask your first question already.")
+            try:
+                line = read_line(_PROMPT)
+            except (EOFError, KeyboardInterrupt):
+                return
+        session = opening.session()
         from lexloop.apps.feedback import feedback_file
 
         with contextlib.suppress(ImportError):
@@ -88,8 +105,9 @@ def chat(
             importlib.import_module("readline")
         conversation = _Conversation(runner, session, store, name, feedback_file(kept_in))
         conversation.greet()
-        while conversation.turn():
-            pass
+        conversation.connection = connection
+        while conversation.turn(line):
+            line = ""
         if kept_in is not None and conversation.begun:
             again = [*options.typed(context.params), "--thread", name]
             again += [] if file is None else ["--threads-file", str(file)]
@@ -132,6 +150,7 @@ class _Conversation:
     _store: ThreadStore
     _thread: str
     _feedback: Path
+    connection: "Connection | None" = None
     _interrupted: bool = False
     _last: dict[str, Any] = field(default_factory=dict)
     _told: "list[Degradation]" = field(default_factory=list)
@@ -160,10 +179,10 @@ class _Conversation:
             thread = self._store.thread(LOCAL, self._thread)
             tags_of_thread(thread.tags, self._session.settings.access.tags)
 
-    def turn(self) -> bool:
-        """Read one line and deal with it; False when the user leaves."""
+    def turn(self, line: str = "") -> bool:
+        """Read one line, unless there is one, and deal with it; False when the user leaves."""
         try:
-            line = read_line(_PROMPT)
+            line = line or read_line(_PROMPT)
         except EOFError:
             return False
         except KeyboardInterrupt:
@@ -185,13 +204,12 @@ class _Conversation:
         return True
 
     def _cleared(self) -> bool:
-        """Return whether Ctrl-C cleared a line at the prompt; on an empty one it leaves."""
-        typed, again = typed_so_far(), self._interrupted
+        """Return whether Ctrl-C cleared a line at the prompt; the second in a row leaves."""
+        again = self._interrupted and not typed_so_far()
         self._interrupted = True
-        if typed is None and not again:
+        if not again:
             _note("Ctrl-C again leaves.")
-            return True
-        return bool(typed)
+        return not again
 
     def _answer(self, question: str) -> None:
         self._check_tags()
@@ -223,24 +241,61 @@ class _Conversation:
     def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":
             return False
-        if command == "/reset":
-            with contextlib.suppress(NotFoundError):
-                self._store.delete(LOCAL, self._thread)
-            self._last = {}
-            _note("The conversation is forgotten.")
-        elif command in ("/sources", "/trace", "/up", "/down"):
-            if not self._last:
-                _note("There is no answer yet.")
-            elif command in ("/up", "/down"):
-                self._rate(command, comment)
-            else:
-                self._show(command)
+        said = comment.strip()
+        actions: dict[str, Callable[[], None]] = {
+            "/sources": partial(self._show, command),
+            "/trace": partial(self._show, command),
+            "/documents": self._list_documents,
+            "/model": partial(self._take_model, said),
+            "/export": partial(self._export, said),
+            "/up": partial(self._rate, command, comment),
+            "/down": partial(self._rate, command, comment),
+            "/forget": self._forget,
+            "/help": _list_commands,
+        }
+        if command in _OF_AN_ANSWER and not self._last:
+            _note("There is no answer yet.")
+        elif command in actions:
+            actions[command]()
         else:
-            if command != "/help":
-                _note(f"There is no command {command}.")
-            for name, meaning in _HELP:
-                say((f"{name:10}", "bold"), meaning)
+            _note(f"There is no command {command}.")
+            _list_commands()
         return True
+
+    def _forget(self) -> None:
+        with contextlib.suppress(NotFoundError):
+            self._store.delete(LOCAL, self._thread)
+        self._last = {}
+        _note("The conversation is forgotten.")
+
+    def _list_documents(self) -> None:
+        from lexloop.core.metadata import Filters
+
+        settings = self._session.settings
+        collection, _ = self._session.resources.collection(settings)
+        titles = collection.seen_by(Filters.of(settings)).titles
+        for name in sorted(titles)[:_MOST_LISTED]:
+            say((one_line(name), "bold"), f"  {one_line(titles[name])}")
+        if (more := len(titles) - _MOST_LISTED) > 0:
+            _note(f"and {more} more")
+
+    def _take_model(self, named: str) -> None:
+        if named:
+            model = None if named == "none" else named
+            settings = self._session.settings.changed(**{"model.name": model})
+            with Progress() as progress:
+                self._session = open_session(settings, self.connection or Connection(), progress)
+        _note(f"Answers come from {self._session.settings.model.name or 'this machine alone'}.")
+
+    def _export(self, file: str) -> None:
+        from lexloop.apps.shapes.files import write_answers
+
+        if not file:
+            _note("Name a file, such as `/export answers.docx`.")
+        else:
+            turns = self._store.turns(LOCAL, self._thread, limit=self._store.count(self._thread))
+            write_answers(Path(file).expanduser(), turns, overwrite=False)
+            _note(f"Written to {file}.")
 
     def _show(self, command: str) -> None:
         if command == "/trace":
@@ -260,6 +315,11 @@ class _Conversation:
         replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
         _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
+
+
+def _list_commands() -> None:
+    for name, meaning in _HELP:
+        say((f"{name:11}", "bold"), meaning)
 
 
 def _note(text: str) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.terminal import Progress, note
@@ -29,6 +30,7 @@ class Session:
     graph: "Lexloop"
     settings: "Settings"
     hosts: list[str]
+    resources: "Resources"
     agent: bool = False
 
     async def ask(
@@ -92,10 +94,68 @@ def open_session(
             from lexloop.graph.agent import build_agent_graph
 
             graph = build_agent_graph(collections, resources)
-            return Session(graph, all_settings[0], hosts, agent=True)
+            return Session(graph, all_settings[0], hosts, resources, agent=True)
         from lexloop.graph.build import build_graph
 
-        return Session(build_graph(resources), settings, hosts)
+        return Session(build_graph(resources), settings, hosts, resources)
+
+
+_LOOK_S, _SOON_S = 0.05, 1.0
+"""Seconds between two looks, and those that indexing may take before anybody is told of it."""
+
+
+class _Indexing(Progress):
+    """A progress that knows whether documents are being indexed."""
+
+    begun = False
+
+    def corpus(self, stage: str, done: int, total: int) -> None:
+        """Show how far the indexing is."""
+        self.begun = True
+        super().corpus(stage, done, total)
+
+
+class Opening:
+    """A session that opens in the background, since its documents may have to be indexed first.
+
+    Args:
+        settings: See ``open_session``.
+        connection: See ``open_session``.
+    """
+
+    def __init__(self, settings: "Settings", connection: "Connection") -> None:
+        self._progress, self._done = _Indexing(), Event()
+        self._session: Session | None = None
+        self._error: BaseException | None = None
+        # whoever leaves meanwhile does not wait for it; an index that is cut off is made again
+        Thread(target=self._open, args=(settings, connection), daemon=True).start()
+
+    def _open(self, settings: "Settings", connection: "Connection") -> None:
+        try:
+            self._session = open_session(settings, connection, self._progress)
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._error = error
+        self._done.set()
+
+    def opens_soon(self) -> bool:
+        """Wait, and return whether the session is open; False once its documents are indexed."""
+        with self._progress:
+            while not self._done.wait(_LOOK_S):
+                if self._progress.begun:
+                    return self._done.wait(_SOON_S)
+        return True
+
+    def session(self) -> Session:
+        """Return the session once it is open.
+
+        Raises:
+            LexloopError: See ``open_session``.
+        """
+        with self._progress:
+            self._done.wait()
+        if self._session is None:
+            raise self._error or RuntimeError("The session did not open.")
+        return self._session
 
 
 def open_resources(

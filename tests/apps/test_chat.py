@@ -24,7 +24,7 @@ def threads(tmp_path: Path) -> Path:
 
 
 def test_commands_and_a_bad_question(run: Run, kept: tuple[str, ...], threads: Path) -> None:
-    lines = ["/sources", "x" * 4001, FIRST, "/sources", "/trace", "/reset", "/trace", "/help",
+    lines = ["/sources", "x" * 4001, FIRST, "/sources", "/trace", "/forget", "/trace", "/help",
              "/fly", "/quit", "never asked"]  # fmt: skip
     result = run(*kept, stdin="\n".join(lines))
     assert result.exit_code == 0
@@ -37,7 +37,38 @@ def test_commands_and_a_bad_question(run: Run, kept: tuple[str, ...], threads: P
     assert "Complexity 0" in result.stdout
     assert "The conversation is forgotten." in result.stdout
     assert "There is no command /fly." in result.stdout
-    assert "/sources  the cited spans" in result.stdout
+    assert "/sources   the cited spans" in result.stdout
+
+
+def test_documents_models_and_exports(run: Run, kept: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "answers.md"
+    lines = ["/export", FIRST, "/export", f"/export {out}", f"/export {out}", "/documents"]
+    lines += ["/model", "/model nobody:knows", "/model none"]
+    result = run(*kept, stdin="\n".join(lines))
+    assert result.stdout.count("There is no answer yet.") == 1
+    assert "Name a file, such as `/export answers.docx`." in result.stdout
+    assert f"Written to {out}." in result.stdout
+    assert "is there already" in result.stderr
+    assert FIRST in out.read_text("utf-8")
+    assert "law.txt  " in result.stdout
+    assert "Model provider 'nobody' is unknown." in result.stderr
+    assert result.stdout.count("Answers come from this machine alone.") == 2
+
+
+def test_a_question_may_be_typed_while_documents_are_read(
+    on_terminal: Callable[..., Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(30):
+        text = "".join(f"{i}. The owner of boat {n} must pay {i} dollars.\n" for i in range(1, 30))
+        (tmp_path / f"{n}.txt").write_text(text, "utf-8")
+    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path.parent / "cache"))
+    shown = on_terminal("chat", "--corpus", str(tmp_path))
+    shown.expect("You can ask your first question already.")
+    shown.ask("What must the owner of boat 7 pay?")
+    shown.expect("boat 7 must pay")
+    shown.expect("> ")
+    shown.type(CTRL_D)
+    assert shown.wait() == 0
 
 
 @pytest.fixture
@@ -56,7 +87,7 @@ def test_a_thread_is_resumed_with_its_trace(run: Run, kept: tuple[str, ...], thr
     assert "Attempt 1" in trace
     assert trace in result.stdout
     assert "bias audit" in result.stdout.rpartition("question: ")[2].splitlines()[0].lower()
-    for lines in ("/sources\n", f"{FIRST}\n/reset\n"):  # another one, which has not begun
+    for lines in ("/sources\n", f"{FIRST}\n/forget\n"):  # another one, which has not begun
         other = run("chat", "--threads-file", str(threads), stdin=lines).stdout
         assert "To continue" not in other
 
@@ -145,7 +176,7 @@ def test_a_refused_key_ends_neither_the_chat_nor_in_the_thread(
     assert KEY.encode() not in threads.read_bytes()
 
 
-def test_ctrl_c_stops_an_answer_or_clears_a_line_and_leaves_an_empty_one(
+def test_ctrl_c_stops_an_answer_or_clears_a_line_and_the_second_leaves(
     on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str], threads: Path
 ) -> None:
     endless = Reply("Every employer must wait. And wait. ", drip=True)
@@ -167,7 +198,10 @@ def test_ctrl_c_stops_an_answer_or_clears_a_line_and_leaves_an_empty_one(
     shown.ask("/sources")
     shown.expect("law.txt")
     shown.expect("> ")
-    shown.interrupt_prompt()  # on an empty line it leaves
+    shown.interrupt_prompt()
+    shown.expect("Ctrl-C again leaves.")
+    shown.expect("> ")
+    shown.interrupt_prompt()
     assert shown.wait() == 0
     assert re.search(r"To continue it:.*\n.*lexloop chat --model .* --thread t\s", shown.screen)
     assert KEY.encode() not in b"".join(f.read_bytes() for f in threads.parent.iterdir())

@@ -75,7 +75,8 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
     last = [data for event, data in events if event == "values"][-1]
     assert "independent auditor" in last["answer"]
     assert [message["type"] for message in last["messages"]] == ["human", "ai"]
-    assert last["messages"][-1]["content"] == last["answer"]
+    (block,) = last["messages"][-1]["content"]
+    assert (block["text"], len(block["annotations"]) > 0) == (last["answer"], True)
     assert last["citations"]
     assert last["evaluation"]["citations_verified"] is True
 
