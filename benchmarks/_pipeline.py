@@ -10,7 +10,7 @@ from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.nodes.rerank import FeatureReranker, rerank
 from lexloop.store.opening import tools_for
 from lexloop.store.preparing import Tools, cut_document

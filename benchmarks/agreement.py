@@ -30,7 +30,7 @@ from lexloop.documents.text.tokens import term_set
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, ModelJudge
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop_eval.agreement import Judged, agreement
 from lexloop_eval.asking import Asker
 from lexloop_eval.report.tables import markdown_table, number, probability

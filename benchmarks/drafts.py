@@ -21,7 +21,7 @@ from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.evaluate.judges import SUPPORTED, EmbeddedJudge
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop_eval.case import read_cases
 from training.correctness import read_recorded
 

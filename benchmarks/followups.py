@@ -42,8 +42,9 @@ from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.chat import ChatModel, asking, connect
 from lexloop.models.minilm import load_shipped
 from lexloop.models.request import ChatReply, ChatRequest
-from lexloop.nodes.question import parse
-from lexloop.nodes.rewrite import ModelRewriter, resolved
+from lexloop.nodes.question.followups import resolved
+from lexloop.nodes.question.parts import parse
+from lexloop.nodes.question.rewrite import ModelRewriter
 from lexloop_eval.statistics import Estimate, estimate
 from training.public_rows import is_kept, turns
 

@@ -40,7 +40,7 @@ from lexloop.documents.structure.tree import Unit
 from lexloop.documents.text.tokens import term_set
 from lexloop.graph.app import graph
 from lexloop.graph.resources import Resources
-from lexloop.nodes import pointing
+from lexloop.nodes.question import provisions
 from lexloop_workbench.questions import about, is_asked
 
 _ASKED = ROOT / "tests" / "data" / "asked_laws"
@@ -113,8 +113,8 @@ def _headed(file: Path) -> Iterator[list[str]]:
     units = [one for one in tree.units if one.number and is_asked(one)] if tree else []
     chosen = [*pairwise(units)][:_HEADED]
     for rule in ("with", "without") if chosen else ():
-        whole = pointing._Question.whole if rule == "with" else _pointed_alone
-        with mock.patch.object(pointing._Question, "whole", whole):
+        whole = provisions._Question.whole if rule == "with" else _pointed_alone
+        with mock.patch.object(provisions._Question, "whole", whole):
             ask = asker(file, {})
             own = [_passed(ask(about(unit)[1]), unit) for unit, _ in chosen]
             other = [

@@ -39,9 +39,9 @@ from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import PageRead, Part, read_file
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.apart import Apart
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
+from lexloop.nodes.question.naming import Apart
 from lexloop_eval.case import read_cases, read_negative
 from lexloop_eval.correctness import GOOD, CorrectnessJudge
 from lexloop_eval.statistics import Estimate, estimate
@@ -74,11 +74,11 @@ def unchanged(old: Any) -> Any:
     return lambda *given, **__: given[first]
 
 
-_Q, _R, _P = "nodes.question", "nodes.rewrite", "nodes.pointing"
+_Q, _R, _P = "nodes.question.parts", "nodes.question.rewrite", "nodes.question.pointing"
 _G, _X = "nodes.generate", "nodes.generate.extractive"
 _E, _J, _C = "nodes.evaluate.evidence", "nodes.evaluate.judges", "nodes.evaluate.checks"
 _T, _V = "documents.text", "documents.text.quantities"
-_A, _F, _B = "nodes.apart", "nodes.elliptical", "documents.text.abbreviations"
+_A, _F, _B = "nodes.question.naming", "nodes.question.followups", "documents.text.abbreviations"
 _O, _L = "documents.structure.outline", "documents.structure.lines"
 GROUPS: dict[str, Mapping[str, Out]] = {
     "nothing": {},
@@ -95,41 +95,43 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "lists asked for": {f"{_Q}:asks_for_several": giving(False)},
     "all duties asked for": {f"{_Q}:asks_for_duties": giving(False)},
     "context behind a question": {f"{_Q}:without_context": unchanged},
-    "follow-ups": {f"{_R}:resolved": unchanged},
+    "follow-ups": {f"{_F}:resolved": unchanged},
     "keywords": {f"{_R}:keywords": giving([])},
     "kinds of facts": {f"{_Q}:expected_kind": giving(None)},
     "what is counted": {f"{_Q}:counted": giving(frozenset())},
     "definitions asked for": {f"{_Q}:asked_definition": giving(None)},
-    "documents called by name": {"nodes.describing:documents_called": giving(frozenset())},
+    "documents called by name": {"nodes.question.describing:documents_called": giving(frozenset())},
     "what recitals explain": {"nodes.rerank:EXPLAINED": giving(0.0)},
     "documents named before others": {"nodes.rerank:_CALLED": giving(0.0)},
-    "names of documents left out": {"nodes.describing:unnamed": unchanged},
+    "names of documents left out": {"nodes.question.describing:unnamed": unchanged},
     "the knowledge graph": {"nodes.kg_retrieve:related": giving(([], []))},
     "what relations lead to": {"nodes.rerank:first_related": giving([])},
     "documents that each answer": {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._of_each": giving([]),
     },
-    "what excepts from an answer": {f"{_G}.writing:limits_of": giving([])},
+    "what excepts from an answer": {f"{_G}.write:limits_of": giving([])},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer
-    "lists quoted whole": {f"{_G}.writing:list_asked": giving([])},
+    "lists quoted whole": {f"{_G}.write:list_asked": giving([])},
     "parts left unanswered": {f"{_X}:ExtractiveGenerator._unanswered": giving([])},
     "short paragraphs and antecedents": {
-        f"{_G}.writing:paragraph_of": lambda _: lambda item, _sources: [item.said]
+        f"{_G}.write:paragraph_of": lambda _: lambda item, _sources: [item.said]
     },
     "blanks of forms": {"nodes.answering:_is_blank": giving(False)},
-    "lines of names": {f"{_G}.selecting:_is_line_of_names": giving(False)},
-    "recitals behind provisions": {f"{_G}.quotables:_SUPPORTING": giving(1.0)},
-    "nearly as good": {f"{_G}.selecting:NEARLY_BEST": giving(9.0)},
-    "nearest statement of each passage": {f"{_G}.selecting:_nearest_by_passage": giving([])},
-    "statements that repeat another": {f"{_G}.selecting:_repeats": giving(False)},
+    "lines of names": {f"{_G}.select:_is_line_of_names": giving(False)},
+    "recitals behind provisions": {f"{_G}.score:_SUPPORTING": giving(1.0)},
+    "nearly as good": {f"{_G}.select:NEARLY_BEST": giving(9.0)},
+    "nearest statement of each passage": {f"{_G}.select:_nearest_by_passage": giving([])},
+    "statements that repeat another": {f"{_G}.select:_repeats": giving(False)},
     # refusing
-    "refusing": {f"{_G}.node:QuestionGuard.refuses": giving(False)},
+    "refusing": {f"{_G}.guard:QuestionGuard.refuses": giving(False)},
     "foreign names": {f"{_Q}:_NAMED": never},
     # pointing
     "provisions pointed to by number": {
-        f"{_P}:point": giving({"units": [], "chunks": [], "told": [], "only": False})
+        "nodes.question.provisions:point": giving(
+            {"units": [], "chunks": [], "told": [], "only": False}
+        )
     },
     "acts named": {
         f"{_P}:_act_after": lambda _: lambda _text, end: (end, ""),
@@ -137,7 +139,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     },
     "documents singled out": {f"{_P}:_singled_out": giving([])},
     "telling the structure": {f"{_P}:_structural": giving(None)},
-    "telling what is missing": {f"{_P}:_Question.missing": giving([])},
+    "telling what is missing": {"nodes.question.provisions:_Question.missing": giving([])},
     # words
     "slips of the finger": {
         f"{_T}.slips:Slips.read": lambda _: lambda _self, text, _known: (text, [])
@@ -183,18 +185,18 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "who does": {f"{_F}:_DOES": never},
     "a number for a number": {f"{_F}:_number": giving(None)},
     # what documents make of each other
-    "what other documents change": {f"{_G}.changes:with_changes": unchanged},
-    "the text that a change brings": {f"{_G}.changes:_BROUGHT": never},
-    "words that a change exchanges": {f"{_G}.changes:_QUOTED": never},
-    "premises": {f"{_G}.premise:unmet": giving([])},
-    "parties asked for": {"nodes.parties:parties_asked": giving(None)},
+    "what other documents change": {f"{_G}.conflicts:with_changes": unchanged},
+    "the text that a change brings": {f"{_G}.conflicts:_BROUGHT": never},
+    "words that a change exchanges": {f"{_G}.conflicts:_EXCHANGED": never},
+    "premises": {f"{_G}.answerable:unmet": giving([])},
+    "parties asked for": {"nodes.question.lookups:parties_asked": giving(None)},
     "limits by this or the foregoing": {
         "documents.chunks.carrying:_SPOKEN_OF": never,
     },
-    "footnotes": {f"{_G}.writing:notes_of": giving([])},
+    "footnotes": {f"{_G}.write:notes_of": giving([])},
     "what a statement carries on from": {
         "nodes.reading:carried_from": giving([]),
-        f"{_G}.paragraphs:carried_from": giving([]),
+        f"{_G}.write:carried_from": giving([]),
         f"{_X}:carried_from": giving([]),
     },
     "what limits only what it stands under": {"documents.chunks.limits:PROVISO": never},

@@ -20,7 +20,7 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context, drafted
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 
 _QUESTION = "What must an employer do before using an automated employment decision tool?"
 _WARM = (

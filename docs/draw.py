@@ -181,10 +181,16 @@ def _trees() -> dict[str, ast.Module]:
     return {name: ast.parse(path.read_bytes()) for name, path in house.modules(house.ROOT)}
 
 
+def _is_of(path: Path, node: str) -> bool:
+    """Return whether a file is of a node; the folder ``question`` is of rewrite."""
+    folder = "question" if node == "rewrite" else node
+    return path.parts[:2] in {("nodes", folder), ("nodes", f"{folder}.py")}
+
+
 def _way(parts: list[str], top: int) -> int:
     """Draw the nodes in the order of a question with their files; where the drawing ends."""
     visited = [Path(path) for path in house.visited(house.QUESTION)]
-    of = {node: [p for p in visited if f"nodes/{node}" in p.as_posix()] for node in DOES}
+    of = {node: [p for p in visited if _is_of(p, node)] for node in DOES}
     trees, bottom = _trees(), 0
     for place, (node, own) in enumerate((node, own) for node, own in of.items() if own):
         left = 16 + 160 * place

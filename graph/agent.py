@@ -42,8 +42,8 @@ from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
 from lexloop.nodes.context import Context
 from lexloop.nodes.messages import answer_message, structured
-from lexloop.nodes.question import parse
-from lexloop.nodes.small_talk import replied, small_talk
+from lexloop.nodes.question.parts import parse
+from lexloop.nodes.question.small_talk import replied, small_talk
 from lexloop.store.view import View
 
 _ASK = "ask "

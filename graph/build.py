@@ -23,8 +23,8 @@ from lexloop.nodes.evaluate.node import evaluate, repeats
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.kg_retrieve import kg_retrieve
+from lexloop.nodes.question.rewrite import rewrite
 from lexloop.nodes.rerank import rerank
-from lexloop.nodes.rewrite import rewrite
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

@@ -14,9 +14,9 @@ from lexloop.core.settings import SAMPLE_CORPUS
 from lexloop.core.types import Candidate, Turn
 from lexloop.documents.text.tokens import sentence_spans, term_set
 from lexloop.nodes.context import Context, Guard
-from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
+from lexloop.nodes.question.parts import ASKING, AUXILIARY, leans, without_context
+from lexloop.nodes.question.small_talk import small_talk
 from lexloop.nodes.relevance import coverage
-from lexloop.nodes.small_talk import small_talk
 from lexloop.store.address import is_address
 from lexloop.store.view import View
 
@@ -249,7 +249,7 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
     if reply := small_talk(question, "collections", list(contexts)):
         return Routing(question, reply=reply)
     # LangGraph comes with it, which those who list collections can do without
-    from lexloop.nodes.rewrite import resolved
+    from lexloop.nodes.question.followups import resolved
 
     standalone = resolved(question, list(history))
     views = views_of(contexts)

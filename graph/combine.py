@@ -10,7 +10,7 @@ from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import abstains, with_markers
 from lexloop.nodes.markers import as_markers, numbers_in, renumbered, unmarked
 from lexloop.nodes.messages import with_sources
-from lexloop.nodes.small_talk import UNSCORED
+from lexloop.nodes.question.small_talk import UNSCORED
 
 T = TypeVar("T")
 TextIn = Callable[[str, str], str | None]

@@ -448,12 +448,12 @@ def _rewrites(settings: Settings) -> bool:
 
 
 def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewriter:
-    from lexloop.nodes.rewrite import NoRewriter, RuleRewriter
+    from lexloop.nodes.question.rewrite import NoRewriter, RuleRewriter
 
     if not _rewrites(settings):
         return NoRewriter()
     if model := chat_for("rewriter", settings.retrieval.rewriter, chat):
-        from lexloop.nodes.rewrite import ModelRewriter
+        from lexloop.nodes.question.rewrite import ModelRewriter
 
         return ModelRewriter(model, view, load_shipped().embed, settings.prompts.rewrite)
     return RuleRewriter(lambda texts: load_shipped().embed(texts))
@@ -480,7 +480,7 @@ def _cross_encoder(name: str) -> Reranker:
 def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Generator:
     from lexloop.nodes.generate.extractive import ExtractiveGenerator
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
-    from lexloop.nodes.generate.selecting import Lengths
+    from lexloop.nodes.generate.select import Lengths
 
     model = chat_for("generator", settings.answer.generator, chat)
     if settings.retrieval.source == "none":
@@ -506,7 +506,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.node import PromptGuard, QuestionGuard, RefusalClassifier
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, RefusalClassifier
 
     if chat_for("generator", settings.answer.generator, chat):
         return PromptGuard(view.embed, settings.answer.max_prompt_similarity)

@@ -14,7 +14,7 @@ from langgraph.config import get_config, get_stream_writer
 from lexloop.core.errors import ModelError
 from lexloop.models.chat import Token, passes_on
 from lexloop.models.request import ChatRequest
-from lexloop.nodes.generate.node import recites
+from lexloop.nodes.generate.guard import recites
 
 Writer = Callable[[Any], None]
 _SENTENCE_ENDS = ".!?\n"

@@ -1,6 +1,6 @@
-"""The steps of the graph, each a module of its name or, where it has several ideas, a folder.
+"""The steps of the graph: each is a module, or a folder if it has several parts.
 
-A folder's ``node.py`` is the LangGraph node; its implementations lie beside. ``context`` holds the
-protocols of what can be exchanged. Shared are ``question`` (a question taken apart), ``pointing``
-(what it names by number or name), ``relevance`` (the one measure), ``markers`` and ``weights``.
+A folder's ``node.py`` is the LangGraph node, and its implementations are beside it. ``question``
+reads the question; its ``rewrite`` is the node. ``context`` has the protocols of what can be
+exchanged. All steps share ``relevance`` (the one measure), ``markers`` and ``weights``.
 """

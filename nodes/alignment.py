@@ -149,7 +149,7 @@ def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str
     """Return the changes of meaning between a claim and the sentence that it is a copy of.
 
     The claim is aligned with the sentences that say nearly the same. What is left out is told by
-    ``left_out``. Parties and further words are told from all of the ``evidence``. None where the
+    ``left_out``. Parties and further words are told from all of the ``evidence``. None if the
     claim is no copy.
     """
     laid = [aligned(sentence, claim) for sentence in sentences]
@@ -165,7 +165,7 @@ def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str
 def contradictions(one: str, other: str) -> list[str]:
     """Return what a statement ("it") contradicts another in, of which it is a copy.
 
-    What one of them leaves out counts where it restricts what is said.
+    What one of them leaves out counts if it restricts what is said.
     """
     laid = aligned(other, one)
     if laid.share < LIKE:
@@ -178,7 +178,7 @@ def contradictions(one: str, other: str) -> list[str]:
 
 
 def _days(one: str, other: str) -> Iterator[str]:
-    """Yield the day of one of two copies where the other names another one."""
+    """Yield the day of one of two copies if the other names another one."""
     mine, theirs = dates(one), dates(other)
     if mine and theirs and not mine & theirs:
         yield f"it says {min(mine).title()}, where there is {min(theirs).title()}"
@@ -346,7 +346,7 @@ def _acting(text: str, parties: Set[str]) -> dict[str, frozenset[str]]:
 def restriction_left_out(claim: str, sentence: str) -> str:
     """Return the words of a sentence that restrict it and that its copy does without.
 
-    Empty where there are none.
+    Empty if there are none.
     """
     one = aligned(sentence, claim)
     for kind, first, end, start, stop in one.spans:

@@ -12,7 +12,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question import ASKING, AUXILIARY, opens_like_asking
+from lexloop.nodes.question.parts import ASKING, AUXILIARY, opens_like_asking
 from lexloop.nodes.relevance import Query, Sources, terms_of
 
 _TOLD = frozenset(tokenize("ask know Q question say tell wonder"))
@@ -34,8 +34,8 @@ class Answering(NamedTuple):
     Args:
         said: It.
         vector: Its unit vector; of one that answers a question of the document, that of both.
-        question: That question; "" where there is none.
-        before: Where it stands; None where it is the heading, which is the label.
+        question: That question, or "" if there is none.
+        before: Where it stands, or None if it is the heading, which is the label.
     """
 
     said: Statement
@@ -54,7 +54,7 @@ def answering(asked: Query, chunk: Chunk, sources: Sources) -> list[Answering]:
     """Return the statements of a chunk that may answer, with the questions that they answer.
 
     One that only asks does not, nor does a line that is still to be filled in. What follows a
-    question or stands under one answers it where the text says so, by "A:" or by more than one
+    question or stands under one answers it if the text says so, by "A:" or by more than one
     question with what follows it: behind a single one may come anything.
     """
     asking, before = _Asked(asked), None
@@ -85,7 +85,7 @@ def _is_blank(text: str) -> bool:
 
 
 def _led(one: Answering, several: bool, sources: Sources) -> Answering:
-    """Return a statement with the question before it; alone where that is not sure to be its."""
+    """Return a statement with the question before it, or alone if that is not sure to be its."""
     opening = one.said.own.partition(":")[0].strip().lower()
     if not one.question or not (several or opening in ("a", "answer")):
         return one._replace(question="", before=None)

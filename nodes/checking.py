@@ -20,7 +20,8 @@ from lexloop.documents.text.quantities import dates, facts, states
 from lexloop.documents.text.tokens import sentence_spans, tokenize
 from lexloop.nodes.alignment import contradictions, restriction_left_out
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.pointing import point, read_pointing
+from lexloop.nodes.question.pointing import read_pointing
+from lexloop.nodes.question.provisions import point
 from lexloop.store.view import View
 
 _QUOTE = re.compile(r"“([^“”]+)”|\"([^\"]+)\"|«([^«»]+)»|„([^„“”]+)[“”]")

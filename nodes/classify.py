@@ -25,8 +25,8 @@ from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.context import Context
 from lexloop.nodes.messages import answer_message, structured
-from lexloop.nodes.question import parse
-from lexloop.nodes.small_talk import replied, small_talk
+from lexloop.nodes.question.parts import parse
+from lexloop.nodes.question.small_talk import replied, small_talk
 
 BUCKETS = 1 << 16
 MAX_CHARS = 4000
@@ -184,7 +184,7 @@ def _frame(tokens: list[str]) -> list[str]:
 class LinearClassifier:
     """A complexity classifier by a question's wording and sentence frame."""
 
-    idf: Floats  # of each bucket, 0 where training met none; shape (3 families, buckets)
+    idf: Floats  # of each bucket, 0 if training met none; shape (3 families, buckets)
     gram_weights: Floats  # of each bucket for the three classes; shape (3, buckets, 3)
     measure_mean: Floats  # of each paired measure in training; shape (465,)
     measure_scale: Floats  # their standard deviation, 1 for a constant; shape (465,)
@@ -324,7 +324,7 @@ TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
 def plan_for(complexity: int, settings: Settings) -> Plan:
     """Return the plan of a class: numbers that the settings fix, 0 for what they leave out.
 
-    Where the scores set k, rerank replaces the class's k by the number it takes.
+    If the scores set k, rerank replaces the class's k by the number it takes.
     """
     plan, retrieval = settings.plan, settings.retrieval
     if retrieval.source == "none":

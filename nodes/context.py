@@ -83,7 +83,7 @@ def drafted(
 class Generator(Protocol):
     """The writer of answers from numbered passages."""
 
-    instructions: str  # the system prompt that it works under; empty where there is none
+    instructions: str  # the system prompt that it works under, or "" if there is none
 
     def generate(
         self,
@@ -122,13 +122,13 @@ TRIAD: tuple[Literal["context_relevance", "answer_relevance", "groundedness"], .
 
 @dataclass(frozen=True)
 class Judgement:
-    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved."""
+    """Three scores in [0, 1] (the triad of LQ-RAG), or None if one could not be resolved."""
 
     answer_relevance: float | None
     context_relevance: float | None
     groundedness: float | None
     reasons: list[str] = field(default_factory=list)
-    answers: float | None = None  # how likely the answer answers; None where nobody says
+    answers: float | None = None  # how likely the answer answers, or None if nobody says
     unsupported: list[str] = field(default_factory=list)  # each claim that what it cites denies it
 
 
@@ -160,7 +160,7 @@ class PromptEngineer(Protocol):
         ...
 
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
-        """Return whether anything that may help is left; where not, the question ends."""
+        """Return whether anything that may help is left; if not, the question ends."""
         ...
 
 

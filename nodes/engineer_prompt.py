@@ -30,7 +30,7 @@ _GUIDANCE = {
 class RuleEngineer:
     """A prompt engineer by rules, without a model.
 
-    ``guides`` is True where the writer of the answers heeds guidance, as a model does.
+    ``guides`` is True if the writer of the answers heeds guidance, as a model does.
     """
 
     def __init__(self, guides: bool = True) -> None:
@@ -74,7 +74,7 @@ def _suited(asked: ParsedQuestion, last: Attempt) -> Iterator[Strategy]:
 
 
 def weakest(evaluation: Evaluation) -> str:
-    """Return the name of the lowest score; groundedness where citations are unverified."""
+    """Return the name of the lowest score, or groundedness if citations are unverified."""
     if not evaluation["citations_verified"]:
         return "groundedness"
     scores = {name: evaluation[name] for name in TRIAD}
@@ -99,7 +99,7 @@ class ModelPromptEngineer:
     """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3).
 
     What a judge found wrong with the first attempt is told to the next one as it is, with the
-    rules' strategy: the model is asked where there was no answer to judge, or that did not help.
+    rules' strategy: the model is asked if there was no answer to judge, or that did not help.
 
     Args:
         chat: The model.
@@ -136,7 +136,7 @@ class ModelPromptEngineer:
 
 
 def _found_wrong(evaluation: Evaluation) -> str:
-    """Return what a judge says of the lowest score; empty where nobody judged it in words."""
+    """Return what a judge says of the lowest score, or "" if nobody judged it in words."""
     named = weakest(evaluation).replace("_", " ")
     said = [reason for reason in evaluation["reasons"] if reason.startswith(f"{named} ")]
     return " ".join(said)[:_MOST_FOUND]

@@ -28,10 +28,8 @@ from lexloop.core.types import (
     PointedUnit,
 )
 from lexloop.nodes.context import Context
-from lexloop.nodes.parties import parties_asked
-from lexloop.nodes.pointing import point, unit_at
-from lexloop.nodes.rows import rows_asked
-from lexloop.nodes.sections import other_sections
+from lexloop.nodes.question.lookups import parties_asked, rows_asked
+from lexloop.nodes.question.provisions import other_sections, point, unit_at
 from lexloop.store.view import View
 
 Scores = dict[str, float]
@@ -49,7 +47,7 @@ class SearchResults:
     vector: list[Scores]  # cosine, of the same queries
     documents: dict[str, str]  # the document of every chunk found
     supporting: frozenset[str] = frozenset()  # which of the chunks found are no operative text
-    # MaxSim; empty where none was asked for or no token vectors are kept
+    # MaxSim; empty if none was asked for or no token vectors are kept
     late: list[Scores] = field(default_factory=list)
 
     @classmethod
@@ -64,7 +62,7 @@ class SearchResults:
         )
 
     def signals(self, chunk_id: str) -> dict[str, float]:
-        """Return a chunk's best score over the queries by signal; absent where it was not found."""
+        """Return a chunk's best score over the queries by signal that found it."""
         by_name = {"lexical": self.lexical, "dense": self.vector, "late": self.late}
         return {
             name: max(ranking[chunk_id] for ranking in rankings if chunk_id in ranking)
@@ -168,7 +166,7 @@ def linear(
         vector: Cosine of the chunks found.
         bm25_boost: At least 0.
         normalisation: See ``scaled``; it comes before the documents' best is taken.
-        documents: Where given, a chunk gets the BM25 of its document, which is that of its best
+        documents: If given, a chunk gets the BM25 of its document, which is that of its best
             chunk: by this the document's best chunk has the score of the document in equation 1,
             but for the host term, which no query changes.
     """
@@ -189,7 +187,7 @@ def standardised(lexical: Scores, vector: Scores, late: Scores, fusion: Standard
 
     Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
     A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
-    at which their list ends. MaxSim is empty where no token vectors are kept.
+    at which their list ends. MaxSim is empty if no token vectors are kept.
 
     The default weights were set on nine sets of questions together. From 0.5 to 1.2 of BM25 they
     differ little but for ObliQA, whose questions use its words.
@@ -206,9 +204,9 @@ def standardised(lexical: Scores, vector: Scores, late: Scores, fusion: Standard
         # exact sums: the order of arrival must not show
         mean = math.fsum(values) / max(1, len(values))
         # a power of two, by which division is exact: no square may fall to 0
-        unit = math.ldexp(1.0, math.frexp(max((abs(v - mean) for v in values), default=0.0))[1])
+        unit = math.ldexp(1.0, math.frexp(max([abs(v - mean) for v in values], default=0.0))[1])
         off = [(v - mean) / unit for v in values]
-        spread = math.sqrt(math.fsum(o * o for o in off) / max(1, len(values)))
+        spread = math.sqrt(math.fsum([o * o for o in off]) / max(1, len(values)))
         # of equal values the mean may differ from them in the last digit
         if spread > 0.0 and min(values) < max(values):
             sums = [s + weight * o / spread for s, o in zip(sums, off, strict=True)]
@@ -220,7 +218,7 @@ def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
 
     ``max`` divides by the query's best score, so that one boost fits corpora of any size;
     ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all at 1; ``none`` keeps
-    the raw score, as the paper does. Scores of 0 or less are left out first: where a term stands
+    the raw score, as the paper does. Scores of 0 or less are left out first: if a term stands
     in most chunks of a tiny corpus its weight is negative, and the chunks that hold it would be
     punished for it.
     """
@@ -245,7 +243,7 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
 
 
 def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
-    """Return each document's best chunk score; best first where the chunks are."""
+    """Return each document's best chunk score; best first if the chunks are."""
     best: Scores = {}
     for chunk_id, score in scores.items():
         name = documents[chunk_id]
@@ -284,7 +282,7 @@ _BROADER = 2
 
 @computing
 def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
-    """Write the fused candidates; none where nothing is retrieved.
+    """Write the fused candidates, or none if nothing is retrieved.
 
     What the question points to by its number comes first, in the order of the text.
     """

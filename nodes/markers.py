@@ -25,7 +25,7 @@ class CitedSentence:
 
     text: str  # its words: markers and emphasis are out, and the number of a list item is a dash
     numbers: tuple[int, ...]  # the passages that its markers name, in order
-    # how many list items or sentences it leads in, where it is a line before a list, a heading, or
+    # how many list items or sentences it leads in, if it is a line before a list, a heading, or
     # a bare yes or no; 0 for any other
     led: int = 0
     # the passages that those cite, which it needs no markers of its own for
@@ -33,7 +33,7 @@ class CitedSentence:
 
     @property
     def says_something(self) -> bool:
-        """True where it holds a word or a number."""
+        """True if it holds a word or a number."""
         return any(character.isalnum() for character in self.text)
 
 

@@ -10,7 +10,7 @@ from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.reader import Readings, load_reader
-from lexloop.nodes.question import without_context
+from lexloop.nodes.question.parts import without_context
 from lexloop.store.view import View
 
 SHORTLIST = 8
@@ -30,7 +30,7 @@ def reads(
 ) -> Readings:
     """Return how well statements answer a question.
 
-    The best are read. The others are taken to answer no better than the worst of these. Where all
+    The best are read. The others are taken to answer no better than the worst of these. If all
     documents are in other languages than English all are 0: the reader reads no other.
 
     Args:

@@ -20,7 +20,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question import words_of_asking
+from lexloop.nodes.question.parts import words_of_asking
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
 """Weights of the measure, set by hand."""
@@ -56,7 +56,7 @@ class Sources(Protocol):
         ...
 
     def tree_of(self, document: str) -> Tree | None:
-        """Return the tree of a document; None where there is none to see."""
+        """Return the tree of a document, or None if there is none to see."""
         ...
 
     def idf(self, term: str) -> float:
@@ -70,7 +70,7 @@ class Sources(Protocol):
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
-        MaxSim is the mean over the tokens. None where no token vectors are kept.
+        MaxSim is the mean over the tokens. None if no token vectors are kept.
         """
         ...
 
@@ -138,10 +138,10 @@ def _weighed(part: Part, sources: Sources) -> dict[str, float]:
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
-    """Return the share of terms, weighted by idf, that ``held`` has; 1 where none are wanted."""
+    """Return the share of terms, weighted by idf, that ``held`` has, or 1 if none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
     total = math.fsum(wanted.values())
-    return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
+    return math.fsum([wanted[term] for term in wanted.keys() & held]) / total if total else 1.0
 
 
 @lru_cache(maxsize=1 << 13)
@@ -157,15 +157,14 @@ def relevance(
 
     ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
     """
-    texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [terms_of(statement.lead, statement.own) for statement in found]
-    scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
+    scores = np.empty((len(asked.parts), len(found)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
         covered = np.array([coverage(terms, has) for has in held])
-        defining = np.array([defines(wanted, text) for text in texts]) if wanted else 0.0
+        defining = np.array([defines(wanted, said.text) for said in found]) if wanted else 0.0
         scores[row] = (
             CLOSENESS * closeness
             + PART * cosines[2 + row]

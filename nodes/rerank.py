@@ -1,7 +1,8 @@
 """rerank: candidates of search and graph, in the order of a reranker -> the k passages to use."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, islice, pairwise
 from typing import Any, NamedTuple
 
@@ -42,49 +43,132 @@ _DOCUMENTS = 8
 """The most documents of which each has a passage."""
 
 
+@dataclass
+class _Choice:
+    """The passages of one attempt as they are chosen.
+
+    Args:
+        state: The state of the attempt.
+        by_scores: How scores set the number of passages, or None if the plan does.
+        pool: The candidates in the order in which they were found.
+        ranked: The same, best first.
+        k: How many passages the plan or the scores allow.
+        taken: The passages so far, in their order.
+    """
+
+    state: State
+    by_scores: ByScores | None
+    pool: list[Candidate]
+    ranked: list[Candidate]
+    k: int
+    taken: list[Candidate] = field(default_factory=list)
+
+    @property
+    def left(self) -> list[Candidate]:
+        """The candidates that are not taken, best first."""
+        known = {candidate["id"] for candidate in self.taken}
+        return [candidate for candidate in self.ranked if candidate["id"] not in known]
+
+    @property
+    def asks_only_for_a_provision(self) -> bool:
+        """Whether the question asks what a provision says, and nothing else."""
+        pointed = self.state.get("pointed")
+        return pointed is not None and pointed["only"]
+
+
 @computing
 def rerank(state: State, runtime: Runtime[Context]) -> Update:
-    """Write the k best passages, numbered from 1; near-copies of a better one come last.
+    """Write the k best passages, numbered from 1.
 
-    Those that the question points to are all taken and come first, in the order of the text; then
-    those that define a term whose meaning it asks, best first. Those that a retry goes to from the
-    passages before are all taken as well; one that broadens takes twice as many. What the passages
-    hand on to most comes with them, unless the question only asks what a provision says. Where the
-    settings let the scores set k, the plan's k becomes the number taken. Of a few documents each
-    has one, unless the question points to a provision or calls a document by name.
+    ``POLICIES`` are asked in their order, and each adds the passages it is for. If the settings let
+    the scores set k, the plan's k becomes the number taken.
     """
-    reranker, settings = runtime.context.reranker, runtime.context.settings
-    advice = state.get("advice")
-    strategy = advice["strategy"] if advice else None
-    pool = merge(state["candidates"], state.get("graph_candidates", []))
-    if inside := state["parsed"]["documents"]:
-        pool = [one for one in pool if one["document"] in inside]
-    if strategy == "operative":
-        pool = [one for one in pool if not one.get("supporting")]
-    pool = _of_what_is_named(pool, state.get("pointed"))
+    reranker, by_scores = runtime.context.reranker, runtime.context.settings.plan.k
+    pool = _admitted(merge(state["candidates"], state.get("graph_candidates", [])), state)
     ranked = preferred(reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
-    scored = {c["id"]: c for c in ranked}
-    pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
-    defining = [c for c in scored.values() if DEFINING in c["signals"]]
-    pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
-    update: Update = {}
-    k, by_scores = state["plan"]["k"], settings.plan.k
-    ranked = list(scored.values())
-    if isinstance(by_scores, ByScores):
-        scores = [candidate["score"] for candidate in ranked]
-        k = adaptive_k(scores, by_scores.min_share, by_scores.most) or len(pointed)
-        update["plan"] = {**state["plan"], "k": k}
-    k *= _BROADER if strategy == "broaden" else 1
-    taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
-    known = {candidate["id"] for candidate in taken}
-    taken += [c for c in ranked if FOLLOWED in c["signals"] and c["id"] not in known]
-    if not ((told := state.get("pointed")) and told["only"]):
-        taken += handed_on(taken, ranked, state.get("handed_on", {}))
-        taken += beside(first_related(taken, ranked))
-    if not pointed and not state["parsed"]["called"]:
-        taken += beside(of_each_document(taken, ranked))
-    update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
+    scores_decide = by_scores if isinstance(by_scores, ByScores) else None
+    choice = _Choice(state, scores_decide, pool, ranked, state["plan"]["k"])
+    for policy in POLICIES:
+        choice.taken += policy(choice)
+    update: Update = {"passages": [{**chunk, "n": n} for n, chunk in enumerate(choice.taken, 1)]}
+    if scores_decide:
+        update["plan"] = {**state["plan"], "k": choice.k}
     return update
+
+
+def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:
+    """Return the candidates that the question and the retry's strategy leave in the running."""
+    if inside := state["parsed"]["documents"]:
+        pool = [candidate for candidate in pool if candidate["document"] in inside]
+    if _strategy(state) == "operative":
+        pool = [candidate for candidate in pool if not candidate.get("supporting")]
+    return _of_what_is_named(pool, state.get("pointed"))
+
+
+def _strategy(state: State) -> str | None:
+    advice = state.get("advice")
+    return advice["strategy"] if advice else None
+
+
+def _pointed_to(choice: _Choice) -> list[Candidate]:
+    """All that the question points to, in the order of the text."""
+    scored = {candidate["id"]: candidate for candidate in choice.ranked}
+    return [scored[c["id"]] for c in choice.pool if POINTED in c["signals"]]
+
+
+def _defining(choice: _Choice) -> list[Candidate]:
+    """What defines a term whose meaning is asked, best first, up to k passages in all."""
+    defining = [candidate for candidate in choice.left if DEFINING in candidate["signals"]]
+    return defining[: max(0, choice.k - len(choice.taken))]
+
+
+def _best(choice: _Choice) -> list[Candidate]:
+    """The best, up to k passages in all; a retry that broadens takes twice as many."""
+    left = choice.left
+    if rule := choice.by_scores:
+        scores = [candidate["score"] for candidate in left]
+        choice.k = adaptive_k(scores, rule.min_share, rule.most) or len(choice.taken)
+    most = choice.k * (_BROADER if _strategy(choice.state) == "broaden" else 1)
+    return operative_first(left, max(0, most - len(choice.taken)))
+
+
+def _followed(choice: _Choice) -> list[Candidate]:
+    """All that a retry goes on to from the passages before."""
+    return [candidate for candidate in choice.left if FOLLOWED in candidate["signals"]]
+
+
+def _handed_on(choice: _Choice) -> list[Candidate]:
+    """The two that the passages hand on to most."""
+    if choice.asks_only_for_a_provision:
+        return []
+    return handed_on(choice.taken, choice.ranked, choice.state.get("handed_on", {}))
+
+
+def _related(choice: _Choice) -> list[Candidate]:
+    """The best one that relations lead to."""
+    if choice.asks_only_for_a_provision:
+        return []
+    return beside(first_related(choice.taken, choice.ranked))
+
+
+def _of_each(choice: _Choice) -> list[Candidate]:
+    """One of each document, if there are at most eight and the question names none of them."""
+    named = any({POINTED, DEFINING} & candidate["signals"].keys() for candidate in choice.taken)
+    if named or choice.state["parsed"]["called"]:
+        return []
+    return beside(of_each_document(choice.taken, choice.ranked))
+
+
+POLICIES: tuple[Callable[[_Choice], list[Candidate]], ...] = (
+    _pointed_to,
+    _defining,
+    _best,
+    _followed,
+    _handed_on,
+    _related,
+    _of_each,
+)
+"""What chooses the passages, in this order."""
 
 
 def _of_what_is_named(pool: list[Candidate], pointed: Pointed | None) -> list[Candidate]:
@@ -115,7 +199,7 @@ def preferred(ranked: list[Candidate], called: Collection[str]) -> list[Candidat
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
     """Return the k best, up to one in five of them no operative text, behind all others.
 
-    Where there are too few operative candidates, more of the others fill up.
+    If there are too few operative candidates, more of the others fill up.
     """
     operative = [candidate for candidate in ranked if not candidate.get("supporting")]
     beside = [candidate for candidate in ranked if candidate.get("supporting")]
@@ -221,7 +305,7 @@ class FeatureReranker:
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the best of their statements for any part of the question.
 
-        Those in which none may answer, as where the question alone is repeated, come last.
+        Those in which none may answer, such as those that only repeat the question, come last.
         """
         if not candidates:
             return []
@@ -260,7 +344,7 @@ class FeatureReranker:
     ) -> list[float]:
         """Return the scores with what the reader makes of the best statements.
 
-        What only explains the law is not read where there is operative text: it speaks as people
+        What only explains the law is not read if there is operative text: it speaks as people
         ask, and would stand before what answers them.
         """
         total = np.array(scores, dtype=np.float32)
@@ -285,7 +369,7 @@ class FeatureReranker:
         return [one - mean for one in close]
 
     def _best_said(self, asked: Query, said: Sequence[list[Answering]]) -> "list[_Best]":
-        """Return the best statement of each candidate; none where none may answer."""
+        """Return the best statement of each candidate, or none if none may answer."""
         every = [one for found in said for one in found]
         if not every:
             return [_Best(None, 0.0)] * len(said)
@@ -317,7 +401,7 @@ def _explained(
     """Return how near each operative candidate is to what explains the law nearest to a question.
 
     Recitals and notes speak as people ask, of one provision or another: the cosine with the nearest
-    of them, less the mean of all. 0 for what is no operative text, and where nothing explains.
+    of them, less the mean of all. 0 for what is no operative text, and if nothing explains.
     """
     means = {
         candidate["id"]: np.mean([one.vector for one in found], axis=0)

@@ -18,7 +18,7 @@ class Weights:
     """A logistic regression.
 
     Args:
-        intercept: The log odds where every feature is 0.
+        intercept: The log odds if every feature is 0.
         weights: One weight per feature, in the order of the features.
     """
 
@@ -52,8 +52,8 @@ class Weights:
         return found
 
     def logit(self, features: Sequence[float]) -> float:
-        """Return the log odds: above 0 where they speak for it."""
-        return self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
+        """Return the log odds: above 0 if they speak for it."""
+        return self.intercept + sum([w * x for w, x in zip(self.weights, features, strict=True)])
 
     def probability(self, features: Sequence[float]) -> float:
         """Return the logistic function of the log odds, in [0, 1]."""

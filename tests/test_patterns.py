@@ -34,8 +34,12 @@ def test_no_pattern_takes_a_time_that_grows_faster_than_its_text(
             "finditer",
             r"\b(?<!\d[.,])(?P<n>",
         ),
-        ("nodes/question.py _KINDS", "search", r"\bhow long"),  # in a list
-        ("nodes/rewrite.py _SUBJECTS", "match", "what (?:is"),  # by the variable of a loop
+        ("nodes/question/parts.py _KINDS", "search", r"\bhow long"),  # in a list
+        (
+            "nodes/question/followups.py _SUBJECTS",
+            "match",
+            "what (?:is",
+        ),  # by the variable of a loop
         (
             "lexloop_workbench/clauses.py:",
             "finditer",

@@ -88,8 +88,9 @@ def rooms_used(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def node_room(parts: list[str]) -> str | None:
-    """The room of one node, for what is or lies in a folder below nodes/."""
+    """The room of one node, for what is or lies in a folder below nodes/; all read the question."""
     below = len(parts) > 1 and parts[0] == "nodes" and (ROOT / "nodes" / parts[1]).is_dir()
+    below = below and parts[1] != "question"
     return parts[1] if below else None
 
 

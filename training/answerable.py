@@ -40,7 +40,7 @@ from lexloop.core.types import (
 )
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
-from lexloop.nodes.generate.quotables import Quotable, score_quotables
+from lexloop.nodes.generate.score import Quotable, score_quotables
 from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import Weights
 from lexloop.store.view import Collection, View

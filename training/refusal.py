@@ -22,7 +22,7 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.generate.node import order_features, subject_features
+from lexloop.nodes.generate.guard import order_features, subject_features
 from lexloop_eval.report.tables import markdown_table
 from training import logistic
 from training.graph_runs import indexed

@@ -39,7 +39,7 @@ from lexloop.nodes.evaluate.judges import (
     evidence_in,
     read_claim_features,
 )
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import without

@@ -24,7 +24,7 @@ _ATTRIBUTE = r"<[a-z][\w:-]*\s[^<>]*=[^<>]*>"
 def foreign_matter(answer: str) -> list[str]:
     """Return one sentence for each kind of data, code, images and markup that an answer holds.
 
-    A text in angle brackets is markup where HTML knows its name or it has attributes: forms have
+    A text in angle brackets is markup if HTML knows its name or it has attributes: forms have
     places like <name of the owner> to fill in.
     """
     found = {
@@ -100,7 +100,7 @@ def citation_problems(
 def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[CitedSentence]:
     """Let a sentence that is quoted word for word rest on the next marker after it.
 
-    Where several sentences of a source are quoted, its marker stands behind the last of them.
+    If several sentences of a source are quoted, its marker stands behind the last of them.
     """
     flat = {n: " ".join(unmarked(text).split()).casefold() for n, text in texts.items()}
     known: list[CitedSentence] = []

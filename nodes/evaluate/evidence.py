@@ -37,7 +37,7 @@ class Evidence:
     sentences: list[str]  # each as it can stand alone
     vectors: Vectors  # their unit vectors, shape (len(sentences), dimension)
     whole: str = ""  # the text they are from, with headings and whatever else is no sentence
-    # the label of each, empty where it has none; none when none is known
+    # the label of each, empty if it has none; none when none is known
     places: list[str] = field(default_factory=list)
 
     @cached_property
@@ -93,12 +93,12 @@ def evidence_of(texts: list[str], embed: Embed) -> Evidence:
 
 
 def share(wanted: Set[Any], held: Set[Any]) -> float:
-    """Return the share of ``wanted`` that ``held`` has; 1 where nothing is wanted."""
+    """Return the share of ``wanted`` that ``held`` has, or 1 if nothing is wanted."""
     return len(wanted & held) / len(wanted) if wanted else 1.0
 
 
 def clipped(value: float) -> float:
-    """Return the value, or the nearer end of [0, 1] where it lies outside."""
+    """Return the value, or the nearer end of [0, 1] if it lies outside."""
     return min(1.0, max(0.0, value))
 
 
@@ -116,7 +116,7 @@ _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive per
 
 # carries, by benchmarks/rules.py, .64 to 1.00 of altered statements, .17 of WiCE's unsupported
 def disagreements(claim: str, evidence: Evidence) -> list[str]:
-    """Return the reasons why the evidence does not bear out a claim; none where it may hold.
+    """Return the reasons why the evidence does not bear out a claim, or none if it may hold.
 
     The evidence has at least one sentence.
     """
@@ -207,7 +207,7 @@ def _other_facts(stated: Set[str], evidence: Evidence, same: list[int]) -> Itera
 
 
 def _other_row(claim: str, sentences: list[str]) -> Iterable[str]:
-    """Yield a reason where all that a claim is about are rows of tables, and none has its facts."""
+    """Yield a reason if all that a claim is about are rows of tables, and none has its facts."""
     if not sentences or not all(_ROW.match(sentence) for sentence in sentences):
         return
     for piece in _PIECES.split(claim):
@@ -298,7 +298,7 @@ _TOLD = 0.5
 
 
 def _other_subject(claim: str, sentences: Sequence[str], evidence: str) -> Iterable[str]:
-    """Yield a reason where what a claim says of one is said of another in all of the sentences.
+    """Yield a reason if what a claim says of one is said of another in all of the sentences.
 
     These say the same behind their first modal verb, and before it nothing that the claim has
     there; or both have parties there, none of them the same.
@@ -358,7 +358,7 @@ def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
         evidence: What the claim is to be held against.
 
     Returns:
-        The words of a condition where every sentence that holds the claim has one; else nothing.
+        The words of a condition if every sentence that holds the claim has one; else nothing.
     """
     wanted = frozenset(tokenize(claim)) - _MODAL_TERMS
     tails = [

@@ -226,7 +226,7 @@ class EmbeddedJudge:
     ) -> Judgement:
         """Return the triad of LQ-RAG, section III: each score in [0, 1].
 
-        Where ``answers`` is known it is the answer's relevance too: nothing is embedded for it.
+        If ``answers`` is known it is the answer's relevance too: nothing is embedded for it.
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
@@ -275,7 +275,7 @@ class EmbeddedJudge:
 def answer_features(
     asked: Query, answer: str, evidence: Evidence, sources: Sources
 ) -> AnswerFeatures | None:
-    """Return the features that answer relevance is judged by; None where nothing is claimed."""
+    """Return the features that answer relevance is judged by, or None if nothing is claimed."""
     claims, plain = claims_of(answer), without_markers(answer)
     if not claims:
         return None
@@ -312,7 +312,7 @@ def read_answer_features(
 
 
 def context_features(asked: Query, evidence: Evidence) -> ContextFeatures | None:
-    """Return the features that context relevance is judged by; None where nothing is said."""
+    """Return the features that context relevance is judged by, or None if nothing is said."""
     if not evidence.sentences:
         return None
     cosines = asked.vectors @ evidence.vectors.T
@@ -387,10 +387,10 @@ class ModelJudge:
         answer: str,
         answers: float | None = None,
     ) -> Judgement:
-        """Return the three scores; all None, so that nothing can pass, where the reply has none.
+        """Return the three scores; all None, so that nothing can pass, if the reply has none.
 
         The model judges for itself: what ``answers`` says is not shown to it. It sees the passages
-        that the answer cites, and of the others the best where these are few.
+        that the answer cites, and of the others the best if these are few.
         """
         numbers = {*numbers_in(answer)}
         others = [one["n"] for one in passages if one["n"] not in numbers]
@@ -444,7 +444,7 @@ class WithClaimsChecked:
     ) -> Judgement:
         """Ask both; the lower groundedness counts, and what one refuses is refused.
 
-        Where the model gives no scores, the embedded ones count alone, which is told.
+        If the model gives no scores, the embedded ones count alone, which is told.
         """
         checked = await self._claims.judge(question, passages, answer, answers)
         judged = await self._judge.judge(question, passages, answer, answers)

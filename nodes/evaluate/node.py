@@ -30,7 +30,7 @@ from lexloop.store.view import View
 async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     """Judge the draft; write the answer when it passes or no retry is left.
 
-    Where the retry found what an earlier attempt was written from, there is no draft to judge.
+    If the retry found what an earlier attempt was written from, there is no draft to judge.
     Without a judge the first attempt is taken unjudged; the engineer may have nothing left to try.
     """
     context = runtime.context
@@ -73,7 +73,7 @@ def _unread(state: State, view: View) -> str:
 def unfinished(
     state: State, context: Context, error: LexloopError, *, drafted: bool
 ) -> Update | None:
-    """End a question that cannot go on with the best attempt so far; None where there is none.
+    """End a question that cannot go on with the best attempt so far, or None if there is none.
 
     ``drafted`` says whether the state holds a draft that was not judged; it counts as an attempt.
     """
@@ -108,7 +108,7 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
 
 
 def _disputed(verdict: Evaluation, conflicts: list[str]) -> Evaluation:
-    """Return the verdict on an answer, which does not pass where the documents disagree."""
+    """Return the verdict on an answer, which does not pass if the documents disagree."""
     if not conflicts:
         return verdict
     return {**verdict, "passed": False, "reasons": [*conflicts, *verdict["reasons"]]}
@@ -157,7 +157,7 @@ def _passages_cited(state: State) -> dict[int, list[int]]:
 
 
 def _likely(state: State) -> float | None:
-    """Return the probability that the draft answers what was asked, where its writer gives one.
+    """Return the probability that the draft answers what was asked, if its writer gives one.
 
     For a reworded question it is at most that of the first attempt: an answer to another reading
     tells nothing about this one.
@@ -222,7 +222,7 @@ def _final(
 def passes(judgement: Judgement, settings: Settings) -> bool:
     """Return whether each score reaches its setting; an unresolved score never does.
 
-    Where the probability that the answer answers is known, it stands for relevance.
+    If the probability that the answer answers is known, it stands for relevance.
     """
     pairs = [(judgement.groundedness, settings.loop.min_groundedness)]
     if judgement.answers is not None:
@@ -307,7 +307,7 @@ def best_attempt(attempts: list[Attempt]) -> Attempt:
 
 
 def lowest_score(evaluation: Evaluation) -> float:
-    """Return the probability that the answer answers, where known, else the lowest of the scores.
+    """Return the probability that the answer answers, if known, else the lowest of the scores.
 
     -1 when one of them is unresolved.
     """

@@ -1,5 +1,7 @@
 """An answer whose every statement is cited, or the abstention.
 
-``node`` refuses and withholds; ``extractive`` quotes statements, and whole provisions by
-``quoting``; ``model`` writes, and finds what it cites.
+``node`` is the LangGraph node, and ``guard`` decides what it refuses and withholds. ``extractive``
+answers in quotes, in four steps: ``score``, ``answerable``, ``select``, ``write``. ``quoting``
+quotes whole provisions. ``model`` lets a chat model write, and ``chosen`` picks one of two drafts.
+``conflicts`` and ``main_document`` add what other documents say.
 """

@@ -1,19 +1,20 @@
 """Whether the documents answer a question, and whether what is nearest to it does."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Kind, Part
+from lexloop.core.types import Draft, Kind, ParsedQuestion, Part
 from lexloop.documents.text.quantities import holds
-from lexloop.documents.text.tokens import tokenize, words
-from lexloop.nodes.generate.quotables import READ, Quotable, ScoredQuotables, alike, is_definition
-from lexloop.nodes.question import words_of_asking
+from lexloop.documents.text.tokens import STOP_WORDS, tokenize, words
+from lexloop.nodes.generate.score import READ, Quotable, ScoredQuotables, alike, is_definition
+from lexloop.nodes.question.parts import kind_words, words_of_asking
 from lexloop.nodes.relevance import Query, Sources, defines
 from lexloop.nodes.weights import Weights, load_weights
+from lexloop.store.view import View
 
 _TOP = 5
 
@@ -179,3 +180,43 @@ def probability_found(features: AnswerabilityFeatures) -> float:
 
 def _weights(part: str) -> Weights:
     return load_weights("judges/answerable.json", part, AnswerabilityFeatures)
+
+
+_SUPPOSED = re.compile(
+    r"\b(?:is|was)\s+(?:the|an?)\s+(?:[\w-]+\s+)?(?P<what>[^\W\d_]{3,})\s+(?:for|on|in|during|at)\s+"
+    r"(?:(?:an?|the|my|your|our|each|every)\s+)?(?P<thing>[^\W\d_]{3,}(?:\s+[^\W\d_]{3,})?)",
+    re.IGNORECASE,
+)
+"""A thing that is supposed to be, and the next one or two words that it is for."""
+
+
+def unmet(question: ParsedQuestion, draft: Draft, view: View) -> list[str]:
+    """Return in sentences what a question joins, and no document that is quoted does.
+
+    Both words stand in the documents: one that no document has is told otherwise.
+    """
+    cited = {citation["document"] for citation in draft["citations"]}
+    if draft["abstained"] or len(view.titles) < 2 or not cited:
+        return []
+    return [
+        f"No document that is quoted speaks of both “{what}” and “{thing}”."
+        for what, thing in dict.fromkeys(_supposed(question["text"]))
+        if (one := _holding(what, view)) and (other := _holding(thing, view))
+        if not one & other & cited
+    ]
+
+
+def _supposed(text: str) -> Iterator[tuple[str, str]]:
+    asking = kind_words(text) | STOP_WORDS
+    for found in _SUPPOSED.finditer(text):
+        for thing in found["thing"].split():
+            pair = found["what"].lower(), thing.lower()
+            if all(word not in asking and tokenize(word) for word in pair):
+                yield pair
+
+
+def _holding(word: str, view: View) -> frozenset[str]:
+    """Return the documents that have a word, in their text or their title."""
+    terms = {*tokenize(word)}
+    titled = (name for name, title in view.titles.items() if terms & {*tokenize(title)})
+    return frozenset([*view.having([word]), *titled])

@@ -6,9 +6,9 @@ from lexloop.nodes.context import Generator, Judge
 
 
 class ChosenGenerator:
-    """A generator by a model, whose draft yields to the embedded one's where that is better.
+    """A generator by a model, whose draft yields to the embedded one's if that is better.
 
-    It does where the judge finds less than half of it supported by the passages, and more of the
+    It does if the judge finds less than half of it supported by the passages, and more of the
     other. On answers of seven systems to LL144's questions that keeps .71 of those that were
     judged correct and .34 of the rest: ``python benchmarks/drafts.py``. A model that abstains
     does so.

@@ -1,17 +1,21 @@
 """Where another document says the same as a draft's sources, but for what binds."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from lexloop.core.metadata import Metadata, host_score
 from lexloop.core.running import heed_deadline
-from lexloop.core.types import Citation, Draft, Passage
+from lexloop.core.types import Citation, Draft, Passage, Triplet
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.structure.references import find_references
+from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.parties import parties_of
 from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.alignment import contradictions
-from lexloop.nodes.heads import of_one_form
 from lexloop.nodes.markers import numbers_in, unmarked
+from lexloop.nodes.question.naming import of_one_form
 from lexloop.store.view import View
 
 _QUOTES, _HITS = 4, 6
@@ -22,7 +26,7 @@ square of their number."""
 _ALIKE = 0.6
 """The share of its words that another statement must have to be laid beside it."""
 _NEARLY, _TERMS = 0.75, 5
-"""That share, and the least terms of both, where the documents are no versions of one text: of many
+"""That share, and the least terms of both, if the documents are no versions of one text: of many
 things it is said that "the fee is 5 euros a day"."""
 
 _VERSIONS, _LINES, _SHORT = 0.75, 60, 20
@@ -59,7 +63,7 @@ def with_conflicts(
     Args:
         draft: As it was written.
         passages: What it was written from.
-        view: The documents. Nothing is looked up where there is one alone.
+        view: The documents. Nothing is looked up if there is one alone.
         named: Those that the question names; if there are some, none else is looked at.
         authority: Of publishers' hosts and kinds of source, in [0, 1]: the higher one weighs more.
     """
@@ -97,10 +101,10 @@ class _Standing(NamedTuple):
     """How a source stands to what disagrees with it.
 
     Args:
-        source: Its name, with kind, publisher and days in brackets where they are known.
+        source: Its name, with kind, publisher and days in brackets if they are known.
         other: The same of the other.
         replaced: Whether the source is in force only since the other is no more.
-        weighs: Which one weighs more, in a sentence; empty where nothing tells.
+        weighs: Which one weighs more, in a sentence, or "" if nothing tells.
     """
 
     source: str
@@ -230,3 +234,140 @@ def _holds(citation: Citation, other: Citation) -> bool:
         and citation["start"] <= other["start"]
         and other["end"] <= citation["end"]
     )
+
+
+CHANGED = "Changed by:"
+"""The line before what changes the statement above it."""
+_MOST, _SHOWN = 2_000, 3
+"""The most relations that are looked through, and the most changes of one quote that are shown."""
+_BEFORE, _OPENING, _LONGEST = 400, 600, 1_200
+"""The characters before a change that may say of what it is, those of an opening, and the longest
+change that is quoted."""
+_EXCHANGED = re.compile(r"[\"“„«](?P<said>[^\"“”„«»]{2,300})[\"”“»]")
+_BROUGHT = re.compile(r"\s*+[\"“„«][^\"”“»]{1,1000}[\"”“»]")
+
+
+class Change(NamedTuple):
+    """A provision of a document that another one changes.
+
+    Args:
+        document: The document that is changed.
+        start: Where the provision begins, or 0 if all of it is changed.
+        end: Where it ends.
+        quoted: The words that are put in or taken out.
+        by: What changes it, whose number is 0.
+    """
+
+    document: str
+    start: int
+    end: int
+    quoted: frozenset[str]
+    by: Citation
+
+
+def with_changes(draft: Draft, view: View) -> Draft:
+    """Return the draft, each quote followed by what changes it, under ``CHANGED``."""
+    if draft["abstained"] or len(view.titles) < 2:
+        return draft
+    known = [*changes(view)]
+    answer, told, citations = draft["answer"].split("\n"), [*draft["told"]], [*draft["citations"]]
+    number = max(numbers_in(draft["answer"]), default=0)
+    for citation in draft["citations"]:
+        behind: list[str] = []
+        for change in changing(citation, known, citations)[:_SHOWN]:
+            number += 1
+            citations.append({**change.by, "n": number})
+            behind.append(f"{unmarked(' '.join(change.by['quote'].split()))} [{number}]")
+        if behind:
+            behind = [CHANGED, *behind]
+            told += behind
+            lines = [n for n, line in enumerate(answer) if citation["n"] in numbers_in(line)]
+            place = lines[-1] + 1 if lines else len(answer)
+            answer[place:place] = behind
+    if len(citations) == len(draft["citations"]):
+        return draft
+    return {**draft, "answer": "\n".join(answer), "told": told, "citations": citations}
+
+
+def changing(
+    citation: Citation, known: Sequence[Change], cited: Sequence[Citation] = ()
+) -> list[Change]:
+    """Return what changes a quote and is not cited yet.
+
+    A change that exchanges words changes the sentences that have them, if any of them does.
+    """
+    found = [
+        one
+        for one in known
+        if one.document == citation["document"]
+        and one.start < citation["end"]
+        and citation["start"] < one.end
+        and not any(_holds(other, one.by) for other in cited)
+    ]
+    said = " ".join(citation["quote"].split()).lower()
+    return [one for one in found if not one.quoted or any(words in said for words in one.quoted)]
+
+
+def changes(view: View) -> Iterator[Change]:
+    """Yield the provisions of the documents that others change, and by what."""
+    told = view.graph.of_kind("amends", _MOST)
+    inner = {(t["document"], t["start"]) for t in told if find_references(t["object"])}
+    for triplet in told:
+        references = find_references(triplet["object"])
+        if not references and (triplet["document"], triplet["start"]) in inner:
+            continue  # a part of the act is changed
+        document = _meant(triplet, view)
+        tree, text = view.tree_of(document) or Tree(), view.text_of(document) or ""
+        spans = [
+            (u.start, u.end)
+            for r in references[:1]
+            for u in map(tree.units.__getitem__, tree.find(r))
+        ]
+        by = _quoted(triplet, view)
+        words = frozenset(
+            " ".join(m["said"].split()).lower() for m in _EXCHANGED.finditer(by["quote"])
+        )
+        for start, end in spans if references else [(0, len(text))]:
+            own = " ".join(text[start:end].split()).lower()
+            held = frozenset(one for one in words if one in own)
+            if document:
+                yield Change(document, start, end, held, by)
+
+
+def _meant(triplet: Triplet, view: View) -> str:
+    """Return the document that a relation changes, or "" if that is not sure."""
+    own, named = triplet["document"], f" {triplet['object']}".partition(" of ")[2]
+    before = (view.text_of(own) or "")[max(0, triplet["start"] - _BEFORE) : triplet["end"]]
+    around = f"{view.titles[own]}\n{(view.text_of(own) or '')[:_OPENING]}\n{before}"
+    said = term_set(around)
+    titles = {name: _title(title) for name, title in view.titles.items() if name != own}
+    fitting = {name: title for name, title in titles.items() if title and title <= said}
+    act = _plain(named)
+    fitting = {name: title for name, title in fitting.items() if act <= title} or fitting
+    if not fitting and act:
+        fitting = {name: title for name, title in titles.items() if act <= title}
+    longest = max(map(len, fitting.values()), default=0)
+    found = [name for name, title in fitting.items() if len(title) == longest]
+    return found[0] if len(found) == 1 else ""
+
+
+@lru_cache(maxsize=1 << 13)
+def _title(title: str) -> frozenset[str]:
+    return term_set(title)
+
+
+def _plain(act: str) -> frozenset[str]:
+    return frozenset(term for term in term_set(act) if not term.isdigit())
+
+
+def _quoted(triplet: Triplet, view: View) -> Citation:
+    """Return the citation of a change, with the text that it brings if that stands behind it."""
+    document, start, end = triplet["document"], triplet["start"], triplet["end"]
+    text, tree = view.text_of(document) or "", view.tree_of(document) or Tree()
+    if text[start:end].rstrip().endswith((":", "—", "–")):
+        place = tree.at(start)
+        end = max(end, tree.units[place].end if place >= 0 else end)
+        if brought := _BROUGHT.match(text, triplet["end"]):
+            end = max(end, brought.end())
+        end = min(end, start + _LONGEST)
+    return view.cited(document, start, start + len(text[start:end].rstrip()), triplet["section"])

@@ -13,7 +13,6 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.documents.chunks.carrying import carried_from
-from lexloop.nodes.apart import inside
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import (
     lacks,
@@ -22,11 +21,12 @@ from lexloop.nodes.generate.answerable import (
     read_features,
     without_fact,
 )
-from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, score_quotables
 from lexloop.nodes.generate.quoting import cite, quote_all
-from lexloop.nodes.generate.selecting import Lengths, select
-from lexloop.nodes.generate.writing import Writer, list_asked
-from lexloop.nodes.question import part_of
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, score_quotables
+from lexloop.nodes.generate.select import Lengths, select
+from lexloop.nodes.generate.write import Writer, list_asked
+from lexloop.nodes.question.naming import inside
+from lexloop.nodes.question.parts import part_of
 from lexloop.nodes.relevance import Query, query_of, query_of_part
 from lexloop.store.view import View
 
@@ -60,7 +60,7 @@ class ExtractiveGenerator:
     ) -> Draft:
         """Quote the provisions that the question points to, else the most relevant statements.
 
-        A longer question is answered from statements of what it points to. It abstains where the
+        A longer question is answered from statements of what it points to. It abstains if the
         features are against an answer.
         """
         units = pointed["units"] if pointed else []
@@ -109,7 +109,7 @@ class ExtractiveGenerator:
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [cite(item.passage, [item.said], n) for n, item in enumerate(nearest, 1)]
             return drafted(ABSTENTION, near=near, lacks=lacks(asked, scored, self._sources))
-        # where lists answer as a whole, nothing stands beside them
+        # if lists answer as a whole, nothing stands beside them
         whole = enough and any(list_asked(item, asked, self._sources) for item in chosen.best)
         more = [] if whole else chosen.more
         best = [self._carried_on(item, scored) for item in chosen.best]

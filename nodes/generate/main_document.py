@@ -18,7 +18,7 @@ _SHORT = 5
 _FEW = 100
 """The most documents of a collection that is thought to have a main one."""
 _LOOKED_AT = 8
-"""The passages, the first ones of other documents, that are searched for where none is known."""
+"""The passages, the first ones of other documents, that are searched for if none is known."""
 _WORDS = range(4, 121)
 """Words of a statement that is shown."""
 

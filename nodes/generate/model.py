@@ -30,7 +30,7 @@ from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.relations import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import drafted
-from lexloop.nodes.generate.node import recites
+from lexloop.nodes.generate.guard import recites
 from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import (
     MARKER,
@@ -223,7 +223,7 @@ def with_markers(answer: str, shown: Set[int]) -> str:
     """Return the answer with each citation as [n] and without a list of its sources.
 
     ``shown`` are the numbers of the passages that the model was shown: words in running text or in
-    round brackets are taken for a citation where they name these alone.
+    round brackets are taken for a citation if they name these alone.
     """
     answer, footnotes = _without_footnotes(answer)
     answer = _without_sources(_marked(answer, shown))
@@ -268,7 +268,7 @@ def _listed(numbers: str) -> list[int]:
 def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
     """Return the answer without its footnotes, and the footnotes by their numbers.
 
-    A line [1]: ... is one where the rest of the answer refers to it.
+    A line [1]: ... is one if the rest of the answer refers to it.
     """
     rest = _DEFINITION.sub("", answer)
     used = {*numbers_in(rest)}
@@ -355,7 +355,7 @@ def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n:
     """Return the citation of a passage's statements that share most with a sentence of an answer.
 
     Numbers, in digits or words, and section references weigh more than words. A second or third
-    statement is taken in where it brings more than it costs; a passage that shares nothing is cited
+    statement is taken in if it brings more than it costs; a passage that shares nothing is cited
     as a whole.
     """
     best = _best_run([*tokenize(sentence), *facts(sentence)], found)

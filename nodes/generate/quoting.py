@@ -66,7 +66,7 @@ def quote(
         first: The number of the first source.
         limit: How many words are quoted at most; what is left out is named. The first line is
             always quoted.
-        where: The document's name, where it must be told.
+        where: The document's name if it must be told, else "".
     """
     if groups(tree, places[0]):
         return _outlined(tree, text, places[0], first, where)
@@ -316,7 +316,7 @@ def _units_left_out(units: Sequence[PointedUnit], several: bool) -> str:
 def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
     """Return the citation of successive statements of a passage, cut to the passage.
 
-    Where they are of several provisions or of none, the label of the passage serves.
+    If they are of several provisions or of none, the label of the passage serves.
     """
     first, last = said[0], said[-1]
     # a list may begin before the passage and end after it

@@ -11,7 +11,7 @@ from records import attempt, evaluation, passage
 from lexloop.core.running import waited
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
 from lexloop.nodes.engineer_prompt import ModelPromptEngineer, RuleEngineer
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
 SIMPLE = "what is a berth and who must pay for a berth?"

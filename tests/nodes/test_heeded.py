@@ -11,9 +11,9 @@ from lexloop.core.errors import DeadlineExceeded
 from lexloop.core.running import Deadline, within
 from lexloop.nodes.evaluate.checks import citation_problems, foreign_matter
 from lexloop.nodes.generate.model import cited_answer, with_markers
-from lexloop.nodes.question import parse, question_parts, standing_alone
+from lexloop.nodes.question.followups import resolved
+from lexloop.nodes.question.parts import parse, question_parts, standing_alone
 from lexloop.nodes.rerank import FeatureReranker
-from lexloop.nodes.rewrite import resolved
 from lexloop.store.view import View
 
 PASSAGE = passage(1, "The fee is $50.")

@@ -30,7 +30,7 @@ from lexloop.nodes.hybrid_retrieve import (
     reciprocal_rank,
     standardised,
 )
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import Collection, View
 
 QUESTION = "What is the penalty for mooring without an inspection?"

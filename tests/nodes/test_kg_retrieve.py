@@ -11,7 +11,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Plan
 from lexloop.documents.document import Document
 from lexloop.nodes.kg_retrieve import CANDIDATES, TRIPLETS, kg_retrieve
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
 LAW = {

@@ -6,7 +6,7 @@ from records import query
 
 from lexloop.core.types import Part
 from lexloop.documents.chunks.statements import Statement
-from lexloop.nodes.question import part_of
+from lexloop.nodes.question.parts import part_of
 from lexloop.nodes.relevance import (
     CLOSENESS,
     COVERAGE,

@@ -19,7 +19,7 @@ from lexloop.core.state import State
 from lexloop.core.types import BESIDE, Candidate, Chunk
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.nodes.rerank import (
     TEMPERATURE,
     CrossEncoderReranker,

@@ -8,7 +8,8 @@ from lexloop.core.types import Citation, Pointed, PointedUnit
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree, key_of_heading
-from lexloop.nodes.pointing import point, read_pointing
+from lexloop.nodes.question.pointing import read_pointing
+from lexloop.nodes.question.provisions import point
 
 LAWS = Path(__file__).parents[1] / "data" / "laws"
 TITLES = {

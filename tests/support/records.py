@@ -10,7 +10,7 @@ from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.checks import citation_problems
-from lexloop.nodes.question import parse as parse_question
+from lexloop.nodes.question.parts import parse as parse_question
 from lexloop.nodes.relevance import Query, Sources, query_of
 from lexloop.store.view import View
 

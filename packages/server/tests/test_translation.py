@@ -76,8 +76,14 @@ _SHOWING = (
 )
 """Where these are told: what uploads are refused for, and what indexing them failed for."""
 _SAYING = (
-    *("nodes/evaluate", "nodes/generate", "nodes/rewrite.py", "nodes/pointing.py"),
-    *("nodes/small_talk.py", "nodes/engineer_prompt.py", "nodes/alignment.py"),
+    *(
+        "nodes/evaluate",
+        "nodes/generate",
+        "nodes/question/rewrite.py",
+        "nodes/question/lookups.py",
+        "nodes/question/provisions.py",
+    ),
+    *("nodes/question/small_talk.py", "nodes/engineer_prompt.py", "nodes/alignment.py"),
     *("graph/combine.py", "graph/node.py", "graph/resources.py", "store/naming.py"),
     *("apps/shapes/record.py", "apps/withdrawing.py", f"{_SERVER}/asking.py"),
     *(f"{_SERVER}/collections.py", f"{_SERVER}/uploads.py", f"{_WORKBENCH}/serving/tables.py"),

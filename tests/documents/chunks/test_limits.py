@@ -12,8 +12,8 @@ from lexloop.documents.document import Document
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.text.abbreviations import Abbreviations
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.paragraphs import paragraph_of
-from lexloop.nodes.generate.quotables import Quotable
+from lexloop.nodes.generate.score import Quotable
+from lexloop.nodes.generate.write import paragraph_of
 
 RULES = [
     ("The Keeper shall not lend the key to anybody.", "lend the key to a doctor"),

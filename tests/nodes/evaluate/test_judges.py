@@ -12,7 +12,7 @@ from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."

@@ -25,7 +25,7 @@ from lexloop.nodes.evaluate.node import (
     unfinished,
     warning_for,
 )
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 
 TEXT = "The fee is $50."
 GOOD: Citation = {

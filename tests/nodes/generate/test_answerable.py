@@ -16,7 +16,7 @@ from lexloop.nodes.generate.answerable import (
     read_features,
     without_fact,
 )
-from lexloop.nodes.generate.quotables import score_quotables
+from lexloop.nodes.generate.score import score_quotables
 from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]

@@ -13,7 +13,7 @@ from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
 

@@ -11,7 +11,7 @@ from lexloop.graph.app import graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.main_document import with_main
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
 ASKED = "When is the mooring fee due?"

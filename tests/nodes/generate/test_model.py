@@ -23,7 +23,7 @@ from lexloop.nodes.generate.model import (
     with_markers,
 )
 from lexloop.nodes.markers import cited_sentences
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 
 Converse = Callable[..., Any]
 PASSAGES = [

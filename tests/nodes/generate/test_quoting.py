@@ -18,8 +18,8 @@ from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
-from lexloop.nodes.generate.selecting import Lengths
-from lexloop.nodes.question import parse
+from lexloop.nodes.generate.select import Lengths
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
 DIRECTIVE = shelf("directive.txt")

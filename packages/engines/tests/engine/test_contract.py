@@ -22,7 +22,7 @@ from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.rewrite import place_of
+from lexloop.nodes.question.rewrite import place_of
 from lexloop.store.address import FLOAT, VECTOR_KINDS
 from lexloop.store.opening import open_index, sample_folder, tools_for
 from lexloop.store.view import Collection, View

@@ -18,7 +18,7 @@ from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.judges import JudgeReply
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.prompts import Data, under
 from lexloop_eval.asking import Asker, prompted
 from lexloop_eval.metrics import retrieval

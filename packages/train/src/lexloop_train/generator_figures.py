@@ -12,7 +12,7 @@ from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import SUPPORTED, ClaimSupport
 from lexloop.nodes.generate.model import abstains, with_markers
 from lexloop.nodes.markers import cited_sentences
-from lexloop.nodes.rewrite import RewriteReply
+from lexloop.nodes.question.rewrite import RewriteReply
 from lexloop_eval.metrics.text import exact_match, rouge_l, rouge_n, token_f1
 from lexloop_eval.score import Score
 from lexloop_eval.statistics import Estimate, estimate

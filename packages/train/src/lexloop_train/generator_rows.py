@@ -36,7 +36,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.jsonl import read_jsonl
 from lexloop.models.local_model import Turn
 from lexloop.nodes.generate.model import answer_prompt
-from lexloop.nodes.rewrite import RewriteReply, rewrite_prompt
+from lexloop.nodes.question.rewrite import RewriteReply, rewrite_prompt
 
 FEWEST = 10
 """Rows without which an adapter is not trained."""

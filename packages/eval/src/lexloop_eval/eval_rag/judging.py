@@ -23,7 +23,7 @@ from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimSupport, answer_features, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import load_weights
 from lexloop_eval.asking import Asker, side_by_side

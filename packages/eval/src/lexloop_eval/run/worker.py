@@ -29,7 +29,7 @@ from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 from lexloop_eval.asking import Asker

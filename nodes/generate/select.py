@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from lexloop.core.types import BESIDE
 from lexloop.documents.text.quantities import facts
-from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables, alike
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, alike
 from lexloop.nodes.relevance import Query
 
 NEARLY_BEST = 0.2
-"""By how much the score of a further item may be below the best one's, where several are asked."""
+"""By how much the score of a further item may be below the best one's, if several are asked."""
 LISTS_OF_DUTIES = 0.3
-"""The same of a further list where all duties are: half of them would be taken for the whole."""
+"""The same of a further list if all duties are: half of them would be taken for the whole."""
 _NEAREST = 1.0
-"""By how much the score of a further passage may be below the best one's where nothing is enough:
+"""By how much the score of a further passage may be below the best one's if nothing is enough:
 what the reader likes ten log-odds less says nothing of what is asked."""
 _LINK = re.compile(r"\b\w+://\S+")
 
@@ -45,8 +45,8 @@ def select(
 ) -> Chosen:
     """Return the best evidence for each part, then what is worth standing beside it.
 
-    Where several things are asked for, that is what is nearly as good; where all duties are, every
-    such list is of the best. Where the best is not known to be enough, each further passage says
+    If several things are asked for, that is what is nearly as good; if all duties are, every
+    such list is of the best. If the best is not known to be enough, each further passage says
     what it has nearest to the question.
 
     Args:
@@ -82,7 +82,7 @@ def select(
 def _take_further(
     asked: Query, scored: ScoredQuotables, chosen: list[Quotable], lengths: Lengths
 ) -> None:
-    """Take further items where several are asked for, and lists where all duties are."""
+    """Take further items if several are asked for, and lists if all duties are."""
     duties = any(part["duties"] for part in asked.parts)
     several = any(part["several"] for part in asked.parts)
     ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.best[i])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from library import Shelf, pointed_in, shelf
 from sets import rows
 
-from lexloop.nodes.pointing import MOST_DOCUMENTS
+from lexloop.nodes.question.provisions import MOST_DOCUMENTS
 
 NUMBERED = "The rent is 700 crowns.\n2. The oven is swept.\n3. The landlord mends the roof.\n"
 SHELVES = {

@@ -8,8 +8,8 @@ from pathlib import Path
 from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, ParsedQuestion
 from lexloop.documents.text.tokens import COMPOUND_WORD, PIECE, STOP_WORDS, term_set
-from lexloop.nodes.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
-from lexloop.nodes.question import BEGINS
+from lexloop.nodes.question.parts import BEGINS
+from lexloop.nodes.question.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
 from lexloop.nodes.relevance import coverage
 from lexloop.store.view import View
 
@@ -161,7 +161,7 @@ def unnamed(text: str, titles: Mapping[str, str], is_term: Callable[[str], bool]
     """Return a question without the name of the document that it is asked of.
 
     "Under the Harbour Act, who pays?" becomes "who pays?", and "Does the Harbour Act apply?" "Does
-    this act apply?", as texts speak of themselves. It stays as it is where nothing else is asked,
+    this act apply?", as texts speak of themselves. It stays as it is if nothing else is asked,
     or several documents are named.
 
     Args:
@@ -273,6 +273,6 @@ def _plain_title(title: str) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def _kind(title: str, name: str = "") -> str:
-    """Return the word by which a document calls itself; "" where none is known."""
+    """Return the word by which a document calls itself, or "" if none is known."""
     words = [word.lower() for word in PIECE.findall(f"{title} {name}")]
     return next((word for word in words if word in KINDS), "")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sets import rows
 
 from lexloop.documents.text.quantities import holds
-from lexloop.nodes.question import (
+from lexloop.nodes.question.followups import leans_on_history
+from lexloop.nodes.question.parts import (
     asked_definition,
     asking_sentences,
     asks_for_several,
@@ -23,9 +24,8 @@ from lexloop.nodes.question import (
     without_preamble,
     words_of_asking,
 )
+from lexloop.nodes.question.small_talk import small_talk
 from lexloop.nodes.relevance import defines
-from lexloop.nodes.rewrite import leans_on_history
-from lexloop.nodes.small_talk import small_talk
 
 READS = (
     asked_definition,

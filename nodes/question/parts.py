@@ -70,7 +70,7 @@ def standing_alone(part: str, first: str) -> str:
     """Return a later part of a question as it can be understood without the first.
 
     What is left out of it is taken from the first, and a pronoun stands for the one thing that the
-    first names; where that is not certain the first part is put before it.
+    first names; if that is not certain the first part is put before it.
     """
     bare = _JOINT.sub("", part).strip()
     if LEFT_OUT.match(bare):
@@ -99,7 +99,7 @@ def without_context(question: str) -> str:
     """Return what is asked, without the context that ``in_context`` wrote behind it.
 
     The context finds the provision; inside it every statement shares those words, and what is asked
-    tells them apart. Where what is asked names nothing of its own, the context stays.
+    tells them apart. If what is asked names nothing of its own, the context stays.
     """
     asked, regarding, _ = question.partition(_REGARDING)
     return f"{asked}?" if regarding and tokenize(asked) else question
@@ -269,7 +269,7 @@ _GENERIC = frozenset("document documents file version section article chapter pa
 def parse(question: str) -> ParsedQuestion:
     """Return a question that stands alone as it is understood, without what is searched for it.
 
-    Where it was given a context to lean on, what is asked is read without it: the context finds the
+    If it was given a context to lean on, what is asked is read without it: the context finds the
     provision, and inside that every statement shares its words.
     """
     asked = without_context(question)
@@ -333,7 +333,7 @@ def asked_definition(part: str) -> str | None:
 
 
 def expected_kind(question: str) -> Kind | None:
-    """Return the kind of fact that a question asks for, where its words say so."""
+    """Return the kind of fact that a question asks for, if its words say so."""
     return next((kind for kind, pattern in _KINDS if pattern.search(question.strip())), None)
 
 
@@ -368,7 +368,7 @@ def words_of_asking(question: str) -> frozenset[str]:
 
 
 def counted(question: str) -> frozenset[str]:
-    """Return the search terms of what is to be counted; none where no number is asked for."""
+    """Return the search terms of what is to be counted, or none if no number is asked for."""
     asked = _HOW_MANY.search(question)
     return frozenset(tokenize(asked["what"])[-1:]) - _ANYBODY if asked else frozenset()
 
@@ -404,7 +404,7 @@ def _asks_for(asked: str, opening: str, behind: str) -> bool:
 def asking_sentences(question: str) -> list[str]:
     """Return the sentences that ask; all of them when none is marked as asking.
 
-    Where some end with a question mark, a sentence without one asks only if it opens like a
+    If some end with a question mark, a sentence without one asks only if it opens like a
     request; otherwise any question word will do.
     """
     sentences = [question[start:end] for start, end in sentence_spans(question)]

@@ -6,7 +6,7 @@ from lexloop.core.state import Update
 from lexloop.core.types import Evaluation
 from lexloop.documents.text.tokens import words as words_of
 from lexloop.nodes.markers import unmarked
-from lexloop.nodes.question import WH
+from lexloop.nodes.question.parts import WH
 
 UNSCORED: Evaluation = {
     "answer_relevance": None,
@@ -61,7 +61,7 @@ _TO_ME = frozenset(
 def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
     """Return the reply to a greeting, thanks, or what can be asked; "" for a question.
 
-    It is one where each of its words is: a question about a law has a word that is not.
+    It is one if each of its words is: a question about a law has a word that is not.
 
     Args:
         said: What was written.

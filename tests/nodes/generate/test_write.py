@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indexes import passages_of, view_of
 from laws import examples
 from records import problems, query
+from sets import rows
 
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.quotables import Quotable, score_quotables
-from lexloop.nodes.generate.writing import Writer
+from lexloop.nodes.generate.score import Quotable, score_quotables
+from lexloop.nodes.generate.write import Writer, paragraph_of
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
 
@@ -68,3 +70,13 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
             assert text[citation["start"] : citation["end"]] == citation["quote"]
         found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
+
+
+@pytest.mark.parametrize(("text", "begins", "quoted"), rows("quoted_with"))
+def test_what_is_quoted_with_a_statement(text: str, begins: str, quoted: list[str]) -> None:
+    """A short paragraph whole, of a longer one what refers to it, and what it points back to."""
+    view = view_of(Document("d.txt", "Terms", text), embedder=load_minilm())
+    scored = score_quotables(query("What is due?", view), passages_of(view), view)
+    assert scored is not None
+    [item] = [one for one in scored.quotables if one.said.own.startswith(begins)]
+    assert [said.own for said in paragraph_of(item, view)] == quoted

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -21,30 +20,24 @@ from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.apart import inside, told_apart
 from lexloop.nodes.context import Context
-from lexloop.nodes.describing import (
+from lexloop.nodes.markers import MARKER
+from lexloop.nodes.question.describing import (
     before,
     documents_called,
     documents_described,
     documents_named,
     unnamed,
 )
-from lexloop.nodes.elliptical import GOING_ON, completed, only_thing
-from lexloop.nodes.markers import MARKER
-from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
-from lexloop.nodes.question import (
-    PERSONAL,
-    asking_sentences,
-    be_of,
-    in_context,
+from lexloop.nodes.question.followups import TURNS, leans_on_history, resolved
+from lexloop.nodes.question.naming import inside, told_apart
+from lexloop.nodes.question.parts import (
     parse,
     part_of,
     what_asks,
     with_context_of,
-    without_context,
-    without_preamble,
 )
+from lexloop.nodes.question.pointing import read_pointing
 from lexloop.store.view import View
 
 _ASKING = frozenset(
@@ -125,173 +118,8 @@ def keywords(question: str) -> list[str]:
     return distinct([phrase for phrase in phrases if len(phrase) > 2])
 
 
-_EMPTY = STOP_WORDS | frozenset(
-    """definition define defined meaning mean means purpose objective goal called name used apply
-    applied included include includes included required requirement requirements rule rules thing
-    one ones example examples happen happens say says does work works returned brought made done
-    explain details detail information else example difference main important hello hi hey
-    thanks thank please ok okay good morning afternoon evening must may might shall within much
-    many long""".split()
-)
-_POINTER = re.compile(
-    r"\b(?:this|that|these|those|such|there|then|the (?:former|latter)|another|others?|else|still"
-    r"|afterwards?|instead|otherwise|again|as well|the same|either|both|ones?)\b",
-    re.IGNORECASE,
-)
-_BARE = re.compile(
-    r"(?:what(?! (?:is|are) (?:an? )?(?!the\b|\w+ed\b)\w+\W*$)|which|why|the|\w+\W*$)",
-    re.IGNORECASE,
-)
-"""With one word of its own, "Which courts?" leans; "Who can sue?", "What is rent?" do not."""
-_POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
-_SUBJECTS = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"what (?:is|are) (?P<subject>.+)$",
-        r"what (?:do|does|did|can|may|must) (?P<subject>.+) do$",
-        r"(?:(?:by )?(?:when|where|why|how) )?(?:can|may|must|shall|should|will) "
-        r"(?P<subject>(?:an?|the|any) .{1,300}?) be .+$",
-        r"who (?:(?:can|may|must|shall|should|will|has to|have to) )?\w+ (?P<subject>.+)$",
-    )
-]
-_TOPIC_CHARS = 4000
-"""Characters of a turn that are read for its topic; a history has no limit as questions have."""
-_TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
-"""The last turns that are read, the first characters of each, and those of a topic."""
-_SHORT, _LONG = 4, 8
-"""The most words of its own of a question that leans by a word such as "that", and of one
-that leans by a pronoun with nothing before it that it could stand for."""
-
-
-def leans_on_history(question: str) -> bool:
-    """Return whether a question points outside itself or names nothing of its own."""
-    if only_points(question):
-        return False
-    content = _named(question)
-    if not content or (len(content) == 1 and _BARE.match(question)):
-        return True
-    if GOING_ON.match(question):
-        return len(content) <= _LONG
-    if (pronoun := PERSONAL.search(question) or _POSSESSIVE.search(question)) is not None:
-        before = _named(question[: pronoun.start()])
-        return len(content) <= (_LONG if len(before) < 3 else _SHORT)
-    return _POINTER.search(question) is not None and len(content) <= _SHORT
-
-
-def _named(text: str) -> list[str]:
-    """Return the words of a text that name something."""
-    return [word for word in words(text) if word not in _EMPTY]
-
-
-@dataclass
-class _Thread:
-    """The state of a conversation: its topic, and the provision it came to."""
-
-    # what the user last spoke of on their own; None where they named nothing
-    topic: str | None = None
-    subject: str | None = None  # what a pronoun stands for; None where that is not sure
-    about: str = ""  # the heading of the provision that the last answer on the topic comes from
-    # the provision last named by its number, by the user or as the source of an answer
-    at: str = ""
-    asked: list[str] = field(default_factory=list)  # the user's turns as they stand alone
-
-
-def _followed(history: list[Turn], embed: Embed | None) -> _Thread:
-    """Go through the latest turns in their order, each once.
-
-    The topic is the latest turn of the user that names something and does not lean on the turns
-    before it, without preamble; where all lean, the first that names something. A turn that leaves
-    out its question has it from the one before.
-    """
-    thread, named = _Thread(), ""
-    for turn in history[-_TURNS:]:
-        said = turn["content"][:_TOPIC_CHARS]
-        if turn["role"] == "assistant":
-            thread.about = turn.get("about") or thread.about
-            thread.at = named or provision_in(turn.get("at", "")) or thread.at
-            continue
-        named = provision_in(said)
-        thread.at = named or thread.at
-        alone = _resolved(said, thread, embed)
-        asked = [*thread.asked, alone]
-        if (whole := _completed(said, thread, embed)) is not None:
-            said = whole
-        topic = _topic(said)
-        if topic is not None and (thread.topic is None or not leans_on_history(said)):
-            thread = _Thread(topic, _subject(topic), at=thread.at)
-        thread.asked = asked
-    return thread
-
-
-def _topic(said: str) -> str | None:
-    topic = without_preamble(said, least=1).strip(" .?!")
-    return topic if _named(topic) else None
-
-
-# carries, by benchmarks/rules.py, .27 of the GDPR's follow-ups found, .15 of LL144's correctness
-def resolved(question: str, history: list[Turn], embed: Embed | None = None) -> str:
-    """Return the question with what it leans on written out; unchanged where it stands alone.
-
-    "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
-    What a turn leaves out of its question is taken from the one before; ``embed`` tells which
-    phrase of that it replaces. Where nothing is sure to take a pronoun's place, the heading of the
-    provision that the last answer comes from stands behind the question: the topic in the words of
-    the documents.
-    """
-    return _resolved(question, _followed(history, embed), embed)
-
-
-def _resolved(question: str, thread: _Thread, embed: Embed | None) -> str:
-    question = placed(question, thread.at)
-    if (whole := _completed(question, thread, embed)) is not None:
-        return whole
-    if thread.topic is None or not leans_on_history(question):
-        return question
-    named = _substituted(question, thread.subject) if thread.subject else question
-    if named != question:
-        return named
-    about = thread.about or thread.subject or thread.topic
-    return in_context(question, about[:_CONTEXT_CHARS])
-
-
-def _completed(said: str, thread: _Thread, embed: Embed | None) -> str | None:
-    """Return the whole question of a turn that says only a part of it; None for other turns."""
-    asked = [said for said in thread.asked if _topic(said) is not None]
-    if not asked or only_points(said):
-        return None
-    *before, last = asked
-    sentence = without_preamble(asking_sentences(without_context(last))[-1], least=1)
-    return completed(said, [*before, sentence[:_CONTEXT_CHARS]], embed)
-
-
-def _substituted(question: str, subject: str) -> str:
-    """Write out the first pronoun of a question; unchanged where it has none."""
-    if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
-        return f"{plural['wh']} {be_of(subject)} {subject}{question[plural.end() :]}"
-    named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
-    return named if named != question else PERSONAL.sub(lambda _: subject, question, count=1)
-
-
-def _subject(topic: str) -> str | None:
-    """Return the words of a topic that can take a pronoun's place; None where none are sure to."""
-    for pattern in _SUBJECTS:
-        if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
-            return found["subject"]
-    return topic if _is_noun_phrase(topic) else only_thing(topic)
-
-
-def _is_noun_phrase(topic: str) -> bool:
-    """Return whether a topic can replace a pronoun: short, neither a clause nor a question."""
-    clause = re.search(
-        r"\b(?:is|are|was|were|can|could|may|must|should|will|has|have|does|do|^to|what|where|when"
-        r"|how|who|which|whether|if)\b",
-        topic,
-        re.IGNORECASE,
-    )
-    return not clause and len(topic.split()) <= 8 and len(topic) <= _CONTEXT_CHARS
-
-
 _HISTORY_TURNS = 12
+_TURN_CHARS = 4000
 
 
 class RewriteReply(BaseModel):
@@ -308,7 +136,7 @@ a hundred, what belongs to another question in less than one: ``promises.py --on
 
 
 def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str:
-    """Return why what was written is another question than the one asked; empty where it is not.
+    """Return why what was written is another question than the one asked, or "" if it is not.
 
     Three shares are taken together: the terms of what was written that the question or the
     conversation has, the question's terms that it kept, and its cosine with the question as asked
@@ -379,7 +207,7 @@ class ModelRewriter:
         """Ask for all three at once; what is asked anew was written by the engineer already.
 
         The latest turns of the history are shown. What the model leaves out stays out. The question
-        is the one asked, unless it is a follow-up or of another language. Where what the model
+        is the one asked, unless it is a follow-up or of another language. If what the model
         wrote is another question, the rules' reading stands in its place.
         """
         if advice:  # in the documents' language, and to be searched by its own queries first
@@ -418,7 +246,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     if advice:
         question, history = advice["question"], []
     else:
-        question, history = state["asked"], state["history"][-_TURNS:]
+        question, history = state["asked"], state["history"][-TURNS:]
     update: Update = {
         "read_as": state.get("read_as", []),
         "untranslated": state.get("untranslated", ""),
@@ -568,7 +396,7 @@ def _read(history: list[Turn], view: View) -> list[Turn]:
 
 
 def place_of(view: View, quote: str) -> tuple[str, str]:
-    """Return heading and label of the provision that a quote is from; "" where it has none."""
+    """Return heading and label of the provision that a quote is from, or "" if it has none."""
     hits = view.search_lexical([quote], 1)[0]
     for chunk in view.chunks([hit.chunk_id for hit in hits]):
         tree = view.tree_of(chunk["document"]) or Tree()

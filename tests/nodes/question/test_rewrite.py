@@ -10,7 +10,6 @@ from fake_openai import FakeOpenAI, Reply
 from hypothesis import given
 from hypothesis import strategies as st
 from running import runtime
-from sets import rows
 
 from lexloop.core.errors import hearing
 from lexloop.core.running import waited
@@ -18,7 +17,13 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.rewrite import ModelRewriter, NoRewriter, RuleRewriter, drift, resolved, rewrite
+from lexloop.nodes.question.rewrite import (
+    ModelRewriter,
+    NoRewriter,
+    RuleRewriter,
+    drift,
+    rewrite,
+)
 from lexloop.store.protocol import Found
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
@@ -134,16 +139,6 @@ def test_any_text_is_rewritten_within_the_plan(
 
 def user(*contents: str) -> list[Turn]:
     return [{"role": "user", "content": content} for content in contents]
-
-
-@pytest.mark.parametrize(("said", "question", "standalone"), rows("resolved"))
-def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
-    assert resolved(question, said) == standalone
-
-
-def test_a_conversation_of_200_turns_grows_no_question() -> None:
-    history = user("What is a mooring fee?", *["And for yachts, must they pay it?"] * 200)
-    assert len(resolved("And its penalty?", history)) < 120
 
 
 SMALL_PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}

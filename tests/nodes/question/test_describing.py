@@ -7,8 +7,8 @@ from sets import rows
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.describing import documents_called, documents_described, unnamed
-from lexloop.nodes.question import parse
+from lexloop.nodes.question.describing import documents_called, documents_described, unnamed
+from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
 _LEASE = """Lease of a berth

@@ -1,10 +1,11 @@
-"""Turns that leave a question out, written into the question before them."""
+"""Follow-ups that are made to stand alone."""
 
 import pytest
 from sets import rows
 
+from lexloop.core.types import Turn
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.elliptical import completed, only_thing
+from lexloop.nodes.question.followups import completed, only_thing, resolved
 
 
 @pytest.mark.parametrize(("before", "said", "whole"), rows("elliptical"))
@@ -24,3 +25,17 @@ def test_the_only_thing_that_is_named() -> None:
     assert only_thing("Where do I get a permit") == "a permit"
     assert only_thing("How often must the kiln be swept") == "the kiln"
     assert only_thing("When must the potter sweep the kiln") is None
+
+
+def user(*contents: str) -> list[Turn]:
+    return [{"role": "user", "content": content} for content in contents]
+
+
+@pytest.mark.parametrize(("said", "question", "standalone"), rows("resolved"))
+def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
+    assert resolved(question, said) == standalone
+
+
+def test_a_conversation_of_200_turns_grows_no_question() -> None:
+    history = user("What is a mooring fee?", *["And for yachts, must they pay it?"] * 200)
+    assert len(resolved("And its penalty?", history)) < 120

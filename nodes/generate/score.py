@@ -22,7 +22,7 @@ TOKENS = 1.6
 _COPY = 0.85
 _DEFINES = 0.5
 _SUPPORTING = 0.7
-"""A recital explains what an article says: it answers where it is clearly closer."""
+"""A recital explains what an article says: it answers if it is clearly closer."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Quotable:
     @cached_property
     def wording(self) -> frozenset[str]:
         """Its search terms but for numbers."""
-        return frozenset(term for term in term_set(self.text) if not term[0].isdigit())
+        return frozenset([term for term in term_set(self.text) if not term[0].isdigit()])
 
     @property
     def words(self) -> int:

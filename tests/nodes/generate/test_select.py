@@ -9,8 +9,8 @@ from records import query
 
 from lexloop.core.types import Passage
 from lexloop.documents.chunks.statements import Statement
-from lexloop.nodes.generate.quotables import Quotable, ScoredQuotables
-from lexloop.nodes.generate.selecting import NEARLY_BEST, Lengths, select
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables
+from lexloop.nodes.generate.select import NEARLY_BEST, Lengths, select
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
 

@@ -6,7 +6,7 @@ from sets import rows
 
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.apart import inside, told_apart
+from lexloop.nodes.question.naming import inside, told_apart
 from lexloop.store.view import View
 
 _INVOICE = """Invoice {n}
