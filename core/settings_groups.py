@@ -472,7 +472,7 @@ def _own(step: str) -> Any:
 
 
 class PromptSettings(Group):
-    """What a chat model is told at each step."""
+    """The instructions of a chat model; where one is empty, Lexloop's own stand."""
 
     rewrite: str = _own("rewrite")
     generate: str = _own("generate")
