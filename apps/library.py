@@ -3,8 +3,9 @@
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Self, cast, get_type_hints
+from typing import Any, NamedTuple, Self, cast, get_type_hints
 
+from cachetools import LRUCache
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.runtime import get_runtime
 from langgraph.types import Checkpointer
@@ -19,13 +20,14 @@ from lexloop.core.state import OutputState, State
 from lexloop.core.types import Passage
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
-from lexloop.graph.build import LAST_OF_RETRIEVAL
+from lexloop.graph.build import LAST_OF_RETRIEVAL, build_graph
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.resources import settings_of
-from lexloop.models.embedders import load_embedder
+from lexloop.graph.resources import Resources, settings_of
+from lexloop.models.objects import Objects
 from lexloop.nodes.messages import with_sources
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
+from lexloop.store.preparing import Tools
 from lexloop.store.provisions import Source
 from lexloop.store.writer import IndexUpdate, write_index
 
@@ -40,7 +42,9 @@ def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> Out
         question: In words.
         corpus: A folder, a file, an index, or ``sample``; None for the one that is configured.
         settings: Any of ``Settings`` by name, for example ``model="openai:gpt-4o-mini"`` or
-            ``fusion="linear"``; they count more than files and environment.
+            ``fusion="linear"``; they count more than files and environment. ``model`` may be a
+            LangChain chat model, ``models`` has those of single steps, and ``embeddings`` is a
+            LangChain object; see ``build_graph``.
 
     Returns:
         The answer with its citations, verdict and passages; see ``OutputState``.
@@ -48,14 +52,16 @@ def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> Out
     Raises:
         LexloopError: The question, a setting, the documents or a model cannot be used.
     """
-    chosen = chosen_settings(corpus, settings)
-    return cast("OutputState", graph.invoke({"question": question}, context=chosen))
+    asking = asking_with(corpus, settings)
+    found = asking.graph.invoke({"question": question}, context=asking.settings)
+    return cast("OutputState", found)
 
 
 async def aask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
     """Answer a question from documents without blocking the event loop; see ``ask``."""
-    chosen = chosen_settings(corpus, settings)
-    return cast("OutputState", await graph.ainvoke({"question": question}, context=chosen))
+    asking = asking_with(corpus, settings)
+    found = await asking.graph.ainvoke({"question": question}, context=asking.settings)
+    return cast("OutputState", found)
 
 
 def as_tool(
@@ -79,19 +85,20 @@ def as_tool(
     Raises:
         LexloopError: A setting cannot be used.
     """
-    chosen = chosen_settings(corpus, settings)
+    asking = asking_with(corpus, settings)
+    chosen, graph = asking.settings, asking.graph
 
     def answer(question: str) -> tuple[str, dict[str, Any]]:
         with told_to_an_agent():
             its = _with_the_agents(chosen)
             state = graph.invoke({"question": question}, context=its, output_keys=_STATE)
-            return _recorded(state, its)
+            return _recorded(state, its, asking.resources)
 
     async def aanswer(question: str) -> tuple[str, dict[str, Any]]:
         with told_to_an_agent():
             its = _with_the_agents(chosen)
             state = await graph.ainvoke({"question": question}, context=its, output_keys=_STATE)
-            return _recorded(state, its)
+            return _recorded(state, its, asking.resources)
 
     return StructuredTool.from_function(
         answer,
@@ -132,13 +139,50 @@ def build_agent(
     return build_agent_graph(chosen, resources, checkpointer)
 
 
-def passages_for(question: str, settings: Settings) -> list[Passage]:
+class Asking(NamedTuple):
+    """What a call asks with."""
+
+    graph: Lexloop
+    resources: Resources
+    settings: Settings
+
+
+_OPENED: LRUCache[Any, tuple[Objects, Resources, Lexloop]] = LRUCache(8)
+"""The graphs of objects that callers brought, by the objects."""
+
+
+def asking_with(corpus: str | Path | None, settings: Mapping[str, Any]) -> Asking:
+    """Return what a call asks with: what this process has, or the objects that the call brings.
+
+    Raises:
+        SettingsError: A setting cannot be used, or an object is no model.
+    """
+    given = dict(settings)
+    model = given.pop("model", None)
+    named = isinstance(model, str | Mapping)
+    parts = given.pop("models", None), given.pop("embeddings", None)
+    objects = Objects.of(None if named else model, *parts)
+    own = {**given, **({"model": model} if named else {}), **objects.settings}
+    chosen = chosen_settings(corpus, own)
+    brought = [*objects.chats.items(), *objects.embeddings.items()]
+    if not brought:
+        return Asking(graph, resources, chosen)
+    key = tuple((name, id(one)) for name, one in brought)
+    if key not in _OPENED:
+        opened = Resources.configured(objects)
+        _OPENED[key] = objects, opened, build_graph(opened)
+    _, opened, asked = _OPENED[key]
+    return Asking(asked, opened, chosen)
+
+
+def passages_for(question: str, asking: Asking) -> list[Passage]:
     """Return the passages that an answer would be written from, best first.
 
     Raises:
         LexloopError: The question, a setting or the documents cannot be used.
     """
-    steps = graph.stream({"question": question}, context=settings, stream_mode="updates")
+    asked = {"question": question}
+    steps = asking.graph.stream(asked, context=asking.settings, stream_mode="updates")
     with closing(cast("Generator[dict[str, Any]]", steps)) as updates:
         for step in updates:
             if update := step.get(LAST_OF_RETRIEVAL):
@@ -172,9 +216,21 @@ def _with_the_agents(chosen: Settings) -> Settings:
     return settings_of(context, chosen)
 
 
-def _recorded(state: dict[str, Any], settings: Settings) -> tuple[str, dict[str, Any]]:
+def _recorded(
+    state: dict[str, Any], settings: Settings, resources: Resources
+) -> tuple[str, dict[str, Any]]:
     record = answer_record(state, settings, text_hosts(settings, resources.connection))
     return with_sources(record["answer"], record["citations"], record["warning"]), record
+
+
+def _tools(asking: Asking) -> Tools:
+    """Return what an index is written with."""
+    by_model = asking.settings.index.triplets == "model"
+    chat = asking.resources.chat(asking.settings) if by_model else None
+    return asking.resources.tools(asking.settings, chat)
+
+
+_OBJECTS = ("model", "models", "embeddings")
 
 
 class Index:
@@ -182,12 +238,15 @@ class Index:
 
     Args:
         folder: The folder of the index.
+        settings: What it is asked with, unless a call says otherwise; see ``ask``. An index made
+            with LangChain ``embeddings`` needs the same here.
 
     Raises:
         CorpusError: There is no index in this folder.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, **settings: Any) -> None:
+        self._settings = settings
         self.folder = Path(folder).expanduser()
         if not is_index(self.folder):
             raise CorpusError(
@@ -204,11 +263,10 @@ class Index:
         path = Path(folder).expanduser()
         if path.exists():
             raise CorpusError(f"{path} already exists.", "Name another folder, or update it.")
-        chosen = chosen_settings(documents, settings)
-        chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
+        asking = asking_with(documents, settings)
         source = IndexSource(str(Path(documents).expanduser().absolute()))
-        write_index(path, [source], resources.tools(chosen, chat))
-        return cls(path)
+        write_index(path, [source], _tools(asking))
+        return cls(path, **{name: settings[name] for name in _OBJECTS if name in settings})
 
     def update(self) -> IndexUpdate:
         """Bring the index up to date with its documents; only what changed is read again.
@@ -217,14 +275,13 @@ class Index:
             LexloopError: The documents or the index cannot be used.
         """
         manifest = Manifest.read(self.folder)
-        chosen = Settings(**manifest.settings)
-        chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
+        asking = self._asking({})._replace(settings=Settings(**manifest.settings))
         sources: Sequence[IndexSource] = manifest.sources
-        return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
+        return write_index(self.folder, sources, _tools(asking), excluded=None)
 
     def ask(self, question: str, **settings: Any) -> OutputState:
         """Answer a question from the index; see ``ask``."""
-        return ask(question, self.folder, **settings)
+        return ask(question, self.folder, **{**self._settings, **settings})
 
     def search(self, question: str, **settings: Any) -> list[Passage]:
         """Return the passages that an answer would be written from, best first.
@@ -232,7 +289,7 @@ class Index:
         Raises:
             LexloopError: The question, a setting or the index cannot be used.
         """
-        return passages_for(question, chosen_settings(self.folder, settings))
+        return passages_for(question, self._asking(settings))
 
     def show(self, document: str) -> str:
         """Return the text of a document, given its name or the end of its name.
@@ -240,7 +297,7 @@ class Index:
         Raises:
             InputError: The index has no such document, or several.
         """
-        chosen = chosen_settings(self.folder, {})
+        _, resources, chosen = self._asking({})
         view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
         return Source.of(view, document).text
 
@@ -251,8 +308,11 @@ class Index:
             DataError: Something does not agree.
         """
         manifest = Manifest.read(self.folder)
-        made_by = str(manifest.settings["index.embedder"])
-        return verify_index(self.folder, load_embedder(made_by, resources.connection))
+        asking = self._asking({"index.embedder": str(manifest.settings["index.embedder"])})
+        return verify_index(self.folder, asking.resources.embedder(asking.settings))
+
+    def _asking(self, settings: Mapping[str, Any]) -> Asking:
+        return asking_with(self.folder, {**self._settings, **settings})
 
 
 __all__ = [

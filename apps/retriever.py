@@ -11,11 +11,10 @@ from langchain_core.callbacks import (
 )
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from pydantic import ConfigDict
 
-from lexloop.apps.library import chosen_settings, passages_for
-from lexloop.core.settings import Settings
+from lexloop.apps.library import Asking, asking_with, passages_for
 from lexloop.core.types import Passage
-from lexloop.graph.app import graph
 from lexloop.graph.build import LAST_OF_RETRIEVAL
 
 
@@ -34,21 +33,23 @@ def as_retriever(corpus: str | Path | None = None, **settings: Any) -> BaseRetri
     Raises:
         LexloopError: A setting cannot be used.
     """
-    return _Retriever(settings=chosen_settings(corpus, settings))
+    return _Retriever(asking=asking_with(corpus, settings))
 
 
 class _Retriever(BaseRetriever):
-    settings: Settings
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    asking: Asking
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return [_document(passage) for passage in passages_for(query, self.settings)]
+        return [_document(passage) for passage in passages_for(query, self.asking)]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        steps = graph.astream({"question": query}, context=self.settings, stream_mode="updates")
+        asked, context = {"question": query}, self.asking.settings
+        steps = self.asking.graph.astream(asked, context=context, stream_mode="updates")
         async with aclosing(cast("AsyncGenerator[dict[str, Any]]", steps)) as updates:
             async for step in updates:
                 if update := step.get(LAST_OF_RETRIEVAL):

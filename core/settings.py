@@ -213,14 +213,24 @@ class Settings(Group):
 
     @model_validator(mode="after")
     def _knows_what_it_limits(self) -> Self:
-        if self.max_cost is not None and self.model.name is not None and self.price is None:
-            raise no_price(self.max_cost, self.model.name)
+        unknown = sorted(self.model.names - self.prices.keys())
+        if self.max_cost is not None and unknown:
+            raise no_price(self.max_cost, unknown[0])
         return self
 
     @property
     def price(self) -> Price | None:
-        """The prices of the model, or None if they are unknown."""
-        return self.prices.get(self.model.name or "")
+        """The prices of the model, or None if they are unknown; of several the dearest."""
+        known = [self.prices.get(name) for name in self.model.names]
+        if not known or None in known:
+            return None
+        each = [price for price in known if price is not None]
+        cached = [price.input if price.cached is None else price.cached for price in each]
+        return Price(
+            input=max(price.input for price in each),
+            output=max(price.output for price in each),
+            cached=max(cached),
+        )
 
     @property
     def variant(self) -> Variant:

@@ -47,7 +47,7 @@ class IndexSettings(Group):
         description="embedded (the MiniLM that ships trained), minilm (as it was before), "
         "`trained:FOLDER` (by `lexloop finetune embedder`), `sentence-transformers:NAME` (a "
         "folder, of PyLate too, or a hub id), or `openai:NAME`.",
-        pattern=r"^(embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+)$",
+        pattern=r"^(embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+|object:.+)$",
     )
     windows: Literal["statements", "whole"] = Field(
         default="statements",
@@ -472,12 +472,20 @@ def _own(step: str) -> Any:
 
 
 class PromptSettings(Group):
-    """The instructions of a chat model; where one is empty, Lexloop's own stand."""
+    """Prompts of a user's own, by the step."""
 
     rewrite: str = _own("rewrite")
     generate: str = _own("generate")
     evaluate: str = _own("evaluate")
     engineer_prompt: str = _own("engineer_prompt")
+
+
+def _other(step: str) -> Any:
+    return Field(
+        default=None,
+        description=f"Another chat model for {step}, as `provider:name`.",
+        json_schema_extra={"langgraph_nodes": [step]},
+    )
 
 
 class ModelSettings(Group):
@@ -492,6 +500,10 @@ class ModelSettings(Group):
         description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`, or one of "
         "this machine as `local:FOLDER`. Without one, every step runs embedded.",
     )
+    rewrite: str | None = _other("rewrite")
+    generate: str | None = _other("generate")
+    evaluate: str | None = _other("evaluate")
+    engineer_prompt: str | None = _other("engineer_prompt")
     fallback: bool = Field(
         default=False,
         description="When the model or the embedder fails, let the embedded implementation answer "
@@ -530,7 +542,23 @@ class ModelSettings(Group):
     @property
     def asked_with(self) -> dict[str, Any]:
         """The parameters of a reply that are set, by name."""
-        return self.model_dump(exclude={"name", "fallback", "attempts"}, exclude_none=True)
+        others = {"name", *self.steps, "fallback", "attempts"}
+        return self.model_dump(exclude=others, exclude_none=True)
+
+    @property
+    def steps(self) -> dict[str, str | None]:
+        """The models of single steps, by the step; None where it has none of its own."""
+        return {
+            "rewrite": self.rewrite,
+            "generate": self.generate,
+            "evaluate": self.evaluate,
+            "engineer_prompt": self.engineer_prompt,
+        }
+
+    @property
+    def names(self) -> set[str]:
+        """Every model that is named."""
+        return {name for name in (self.name, *self.steps.values()) if name}
 
 
 class RetentionSettings(Group):

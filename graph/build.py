@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
@@ -25,6 +25,10 @@ from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.kg_retrieve import kg_retrieve
 from lexloop.nodes.rerank import rerank
 from lexloop.nodes.rewrite import rewrite
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["LAST_OF_RETRIEVAL", "RECURSION_LIMIT", "Lexloop", "build_graph"]
 
@@ -66,6 +70,10 @@ def build_graph(
     contexts: Resolve | None = None,
     checkpointer: Checkpointer = None,
     *,
+    model: "BaseChatModel | str | None" = None,
+    models: "Mapping[str, BaseChatModel | str] | None" = None,
+    embeddings: "Embeddings | str | None" = None,
+    settings: Mapping[str, Any] | None = None,
     nodes: Mapping[str, Own] | None = None,
     before: Mapping[str, Own] | None = None,
     after: Mapping[str, Own] | None = None,
@@ -76,8 +84,14 @@ def build_graph(
 
     Args:
         contexts: Returns the nodes' context for a run's settings and a snapshot of the corpus. None
-            for ``Resources`` as files and the environment configure them.
+            for ``Resources`` as files, the environment and the next arguments configure them.
         checkpointer: Keeps threads. A server or a parent graph supplies its own instead.
+        model: The chat model of every step: a LangChain object, or ``provider:name``. Objects are
+            written to no checkpoint and no trace; runs and records have their names.
+        models: The chat models of single steps: ``rewrite``, ``generate``, ``judge`` and
+            ``engineer_prompt``.
+        embeddings: A LangChain object, or an embedder's name.
+        settings: Settings by name, which override files and the environment.
         nodes: Functions that replace steps, by the step's name. One that takes the runtime, too,
             finds what the step works with in ``runtime.context``.
         before: Functions that run before a step, as nodes of their own named ``before_STEP``.
@@ -87,12 +101,14 @@ def build_graph(
             ``store``, ``cache``, ``name``, ``debug``.
 
     Raises:
-        SettingsError: There is no such step.
+        SettingsError: There is no such step or setting, or an object is no such model.
     """
     if contexts is None:
         from lexloop.graph.resources import Resources
+        from lexloop.models.objects import Objects
 
-        contexts = Resources.configured()
+        brought = Objects.of(model, models, embeddings)
+        contexts = Resources.configured(brought, **(settings or {}))
     own, before, after = nodes or {}, before or {}, after or {}
     _refuse_unknown([*own, *before, *after])
     graph = Builder(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from threading import Condition
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
@@ -32,6 +32,7 @@ from lexloop.models.chat import ChatModel, chat_for, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_shipped
+from lexloop.models.objects import ObjectEmbedder, Objects
 from lexloop.nodes.context import (
     ComplexityClassifier,
     Context,
@@ -86,6 +87,7 @@ class Resources:
         connection: The address and key of models.
         defaults: The settings of a run without its own.
         progress: Called with the progress of opening a corpus.
+        objects: Models that a caller brings; the defaults name them.
 
     ``defaults`` are kept.
     """
@@ -95,9 +97,11 @@ class Resources:
         connection: Connection | None = None,
         defaults: Settings | None = None,
         progress: Progress = silent,
+        objects: Objects | None = None,
     ) -> None:
         self.connection = connection or Connection()
-        self.defaults = defaults or Settings()
+        self._objects = objects or Objects()
+        self.defaults = (defaults or Settings()).changed(**self._objects.settings)
         self._progress = progress
         self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
         self._collections = _Shelf(_CACHED)
@@ -107,13 +111,18 @@ class Resources:
         self._opened = cached(self._collections, _corpus_key, condition=self._turn)(self._open)
 
     @classmethod
-    def configured(cls) -> Self:
+    def configured(cls, objects: Objects | None = None, **settings: Any) -> Self:
         """Return the resources that settings files and the environment ask for.
+
+        Args:
+            objects: Models that a caller brings.
+            settings: By name; they override files and environment.
 
         Raises:
             SettingsError: One of them has an unknown setting or a value that is not allowed.
         """
-        return cls(Connection.from_environment(os.environ), configured())
+        connection = Connection.from_environment(os.environ)
+        return cls(connection, configured(settings), objects=objects)
 
     def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
         """Return the context of a run.
@@ -139,7 +148,21 @@ class Resources:
         Raises:
             LexloopError: It cannot be used.
         """
-        return connect(settings, self.connection) if settings.model.name else None
+        name = settings.model.name
+        return connect(settings, self.connection, self._objects) if name else None
+
+    def chats(self, settings: Settings) -> "Chats":
+        """Return the model of every step that the settings name.
+
+        Raises:
+            LexloopError: One cannot be used.
+        """
+        steps = {
+            step: self.chat(settings.changed(**{"model.name": name}))
+            for step, name in settings.model.steps.items()
+            if name
+        }
+        return Chats(self.chat(settings), steps)
 
     def embedder(self, settings: Settings) -> Embedder:
         """Return the embedder that the settings name.
@@ -173,7 +196,7 @@ class Resources:
 
     def over(self, settings: Settings, collection: Collection) -> Context:
         """Return the context of the settings over a collection."""
-        return _build_with_fallbacks(settings, collection, self.chat(settings))
+        return _build_with_fallbacks(settings, collection, self.chats(settings))
 
     def close(self) -> None:
         """Let go of the collections."""
@@ -198,6 +221,8 @@ class Resources:
             gc.collect()  # their caches refer to them
 
     def _load(self, name: str) -> Embedder:
+        if (embeddings := self._objects.embeddings.get(name)) is not None:
+            return ObjectEmbedder(name, embeddings)
         return load_embedder(name, self.connection)
 
     def _open(self, corpus: str, stamp: str, tools: Tools) -> Opened:
@@ -207,14 +232,14 @@ class Resources:
         day, _, stamp = snapshot.partition(" ")
         if settings.access.as_of == "today":
             settings = settings.changed(**{"access.as_of": day})
-        chat, missing = self._chat_or_none(settings)
+        chats, missing = self._chats_or_none(settings)
         if missing:
             settings = embedded_only(settings)
-        collection, troubles = self._collection(settings, stamp, chat)
+        collection, troubles = self._collection(settings, stamp, chats.every)
         if settings.access.passage is not None:
             collection = self._alone(settings, collection)
         unread = left_out(collection.seen_by(Filters.of(settings)))
-        made = _build_with_fallbacks(settings, collection, chat)
+        made = _build_with_fallbacks(settings, collection, chats)
         return replace(made, corpus=Corpus(snapshot, [*missing, *troubles], unread))
 
     def _alone(self, settings: Settings, collection: Collection) -> Collection:
@@ -226,13 +251,14 @@ class Resources:
         by_rules = settings.changed(**{"index.triplets": "embedded"})
         return passage_alone(view, *settings.access.passage, self.tools(by_rules, None))
 
-    def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
+    def _chats_or_none(self, settings: Settings) -> tuple["Chats", list[Degradation]]:
         try:
-            return self.chat(settings), []
+            return self.chats(settings), []
         except ModelError as error:
             if not settings.model.fallback or settings.retrieval.source == "none":
                 raise
-            return None, [_lost("model", str(settings.model.name), error)]
+            named = ", ".join(sorted(settings.model.names))
+            return Chats(), [_lost("model", named, error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
         """Return the collection. If a model fails, use its fallback and note the loss."""
@@ -269,21 +295,41 @@ def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
     return hashkey(corpus, stamp, tools.recipe)
 
 
-def _build_with_fallbacks(
-    settings: Settings, collection: Collection, chat: ChatModel | None
-) -> Context:
+class Chats(NamedTuple):
+    """The chat models of a run.
+
+    Args:
+        every: The one that every step may ask, or None.
+        steps: Those of single steps, by the step.
+    """
+
+    every: ChatModel | None = None
+    steps: Mapping[str, ChatModel | None] = {}
+
+    def of(self, step: str) -> ChatModel | None:
+        """Return the model of a step, or None."""
+        return self.steps.get(step, self.every)
+
+    @property
+    def any(self) -> ChatModel | None:
+        """One of the models, if there is any."""
+        return self.every or next(iter(self.steps.values()), None)
+
+
+def _build_with_fallbacks(settings: Settings, collection: Collection, chats: Chats) -> Context:
     """Return the context that the settings name, with stand-ins for its chat model and embedder.
 
     The settings say whether they stand in for what fails; a reply of no use is always done over.
     """
-    made = build_context(settings, collection, chat)
+    made = build_context(settings, collection, chats)
     by_rules = by_words = None
-    if chat is not None and settings.retrieval.source != "none":
-        by_rules = _build_with_fallbacks(embedded_only(settings), collection, None)
-    if settings.model.fallback and collection.embedder.name.startswith("openai:"):
+    if chats.any is not None and settings.retrieval.source != "none":
+        by_rules = _build_with_fallbacks(embedded_only(settings), collection, Chats())
+    hosted = collection.embedder.name.startswith(("openai:", "object:"))
+    if settings.model.fallback and hosted:
         spare = load_embedder("embedded", Connection())
         unembedded = collection.embedded_by(spare, words_only=True)
-        by_words = _build_with_fallbacks(settings, unembedded, chat)
+        by_words = _build_with_fallbacks(settings, unembedded, chats)
     return replace(made, stand_ins=StandIns(by_rules, by_words))
 
 
@@ -328,7 +374,8 @@ def embedded_only(settings: Settings) -> Settings:
     """Return the same settings without a model."""
     chosen = settings.flat()
     unset = {name: "embedded" for name in _BY_MODEL if chosen[name] != "none"}
-    return settings.changed(**{"model.name": None, **unset})
+    none = dict.fromkeys((f"model.{step}" for step in settings.model.steps), None)
+    return settings.changed(**{"model.name": None, **none, **unset})
 
 
 def _lost(node: str, wanted: str, error: ModelError) -> Degradation:
@@ -339,13 +386,16 @@ _CROSS_ENCODER = "BAAI/bge-reranker-large"
 """HyPA-RAG section 8.4."""
 
 
-def build_context(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
+_NONE = Chats()
+
+
+def build_context(settings: Settings, collection: Collection, chats: Chats = _NONE) -> Context:
     """Return the context that the settings name.
 
     Args:
         settings: Choose, and say who asks.
         collection: The documents; of these the context has those that the asker may see.
-        chat: The connected model; None when none is configured or reachable.
+        chats: The connected models; none if none is configured or reachable.
 
     Raises:
         SettingsError: A model implementation is asked for and no model is configured.
@@ -360,13 +410,13 @@ def build_context(settings: Settings, collection: Collection, chat: ChatModel | 
         settings=settings,
         view=None if alone else view,
         classifier=_classifier(*_parts(settings.plan.classifier)),
-        rewriter=_rewriter(settings, view, chat),
+        rewriter=_rewriter(settings, view, chats.of("rewrite")),
         reranker=_reranker(settings, view),
-        generator=_generator(settings, view, chat),
-        guard=_guard(settings, collection, view, chat),
-        judge=_judge(settings, view, chat),
-        engineer=_engineer(settings, chat),
-        chat=chat,
+        generator=_generator(settings, view, chats.of("generate")),
+        guard=_guard(settings, collection, view, chats.of("generate")),
+        judge=_judge(settings, view, chats.of("evaluate")),
+        engineer=_engineer(settings, chats),
+        chat=chats.any,
     )
 
 
@@ -480,11 +530,13 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
     return judge if settings.loop.rubrics == "published" else WithClaimsChecked(judge, embedded)
 
 
-def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
+def _engineer(settings: Settings, chats: Chats) -> PromptEngineer:
+    chat = chats.of("engineer_prompt")
     if model := chat_for("prompt_engineer", settings.loop.prompt_engineer, chat):
         from lexloop.nodes.engineer_prompt import ModelPromptEngineer
 
         return ModelPromptEngineer(model, settings.prompts.engineer_prompt)
     from lexloop.nodes.engineer_prompt import RuleEngineer
 
-    return RuleEngineer(guides=chat_for("generator", settings.answer.generator, chat) is not None)
+    writer = chat_for("generator", settings.answer.generator, chats.of("generate"))
+    return RuleEngineer(guides=writer is not None)

@@ -25,6 +25,7 @@ from lexloop.core.errors import (
 from lexloop.core.running import in_time, out_of_time, setting
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
+from lexloop.models.objects import Objects
 from lexloop.models.provider import (
     MOST_CHARS,
     Client,
@@ -87,15 +88,18 @@ def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | N
     return chat if choice in ("model", "auto") else None
 
 
-def connect(settings: Settings, connection: Connection) -> "ChatModel":
-    """Return the chat model that the settings name. Nothing is sent yet.
+def connect(
+    settings: Settings, connection: Connection, objects: Objects | None = None
+) -> "ChatModel":
+    """Return the chat model that the settings name, perhaps a caller's object. Nothing is sent yet.
 
     Raises:
         SettingsError: The model string, its provider or the address cannot be used.
         ModelAuthError: There is no key for it.
         DataError: The folder of a local model cannot be used.
     """
-    return ChatModel(client(settings, connection), settings)
+    brought = objects.client(settings.model.name) if objects else None
+    return ChatModel(brought or client(settings, connection), settings)
 
 
 @dataclass

@@ -69,6 +69,7 @@ class Client:
     name: str
     host: str
     secrets: tuple[str, ...] = field(repr=False)
+    brought: bool = False  # by a caller, with parameters of its own
 
     @property
     def marks_ends(self) -> bool:
@@ -120,7 +121,7 @@ def client(settings: Settings, connection: Connection) -> Client:
         model = model.model_copy(update={"temperature": None})  # LangChain has defaults of its own
     if stamp := getattr(model, "stamp", ""):  # of a local model's weights
         name = f"{PurePath(name).name}@{stamp}"  # readers of answers need not see the path
-    return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
+    return Client(model, provider, f"{provider}:{name}", host_of(provider, model), secrets)
 
 
 def api_key(connection: Connection) -> SecretStr | None:
@@ -208,7 +209,8 @@ def _unusable(
     return SettingsError(f"{provider}:{name} could not be set up: {message}", _FORM)
 
 
-def _host(provider: str, model: "BaseChatModel") -> str:
+def host_of(provider: str, model: "BaseChatModel") -> str:
+    """Return the host that a model sends text to, for display."""
     from langchain_openai import ChatOpenAI
 
     if isinstance(model, ChatOpenAI):
@@ -597,7 +599,8 @@ class Parameters:
 def _parameters(client: Client, settings: Settings) -> list[Parameter]:
     wanted = settings.model.asked_with
     parameters = [_chosen(client, name, value) for name, value in wanted.items()]
-    if not {"temperature", "top_p"} & wanted.keys() and _takes_temperature(client):
+    own = client.brought or {"temperature", "top_p"} & wanted.keys()
+    if not own and _takes_temperature(client):
         parameters.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))
     if client.provider == "openai":
         parameters.append(

@@ -24,6 +24,7 @@ from lexloop.nodes.pointing import point, read_pointing
 from lexloop.store.view import View
 
 _QUOTE = re.compile(r"“([^“”]+)”|\"([^\"]+)\"|«([^«»]+)»|„([^„“”]+)[“”]")
+_WORD = re.compile(r"\S+")
 _LEAST_QUOTED = 4
 """Words of a quote; fewer are a term or a title."""
 _CHUNKS = 6
@@ -113,13 +114,11 @@ def _points(said: str, view: View) -> Iterator[Point]:
 
 def _of_quote(quote: str, view: View) -> Point:
     """Return where a quote stands, word for word or altered."""
-    words = [re.escape(word) for word in _plain(quote).strip(" .,;:").split()]
-    exact = re.compile(r"\s+".join(words), re.IGNORECASE)
     near = _near(quote, view)
     for document in dict.fromkeys(stated.source["document"] for stated in near):
-        if found := exact.search(_plain(view.text_of(document) or "")):
+        if found := _span_of(quote, view.text_of(document) or ""):
             source = next(s.source for s in near if s.source["document"] == document)
-            start, end = found.span()
+            start, end = found
             held = [s for s in near if s.source["document"] == document]
             inside = (s.source for s in held if s.source["start"] <= start < s.source["end"])
             section = next(inside, source)["section"]
@@ -129,6 +128,22 @@ def _of_quote(quote: str, view: View) -> Point:
     if near and (best := max(parts, key=itemgetter(0)))[0] >= _ABOUT:
         return _point("quote", quote, "altered", _changed(best[1], ours), best[2])
     return _point("quote", quote, "missing", "It stands in none of the documents.")
+
+
+def _span_of(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quote stands in a text, however both are broken into lines."""
+    words = [(match.start(), match.group()) for match in _WORD.finditer(_plain(text).lower())]
+    flat = " ".join(word for _, word in words)
+    wanted = " ".join(_plain(quote).lower().split()).strip(" .,;:")
+    at = flat.find(wanted)
+    if at < 0:
+        return None
+
+    def offset(place: int) -> int:
+        start, _ = words[flat.count(" ", 0, place)]
+        return start + place - (flat.rfind(" ", 0, place) + 1)
+
+    return offset(at), offset(at + len(wanted) - 1) + 1
 
 
 def _words(text: str) -> list[str]:

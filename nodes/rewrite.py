@@ -407,7 +407,7 @@ class ModelRewriter:
 
 
 async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
-    """Write the question as it is understood, with sub-queries and keywords.
+    """Write out the question, with sub-queries and keywords.
 
     Slips are mended first, so that all that follows is made of words that the documents have; words
     of another language are no slips. On a retry the engineered question replaces the one asked, and

@@ -35,5 +35,5 @@ def ask_graph(
 
     ``parts`` are implementations in place of those that the settings choose.
     """
-    chosen = replace(build_context(settings, collection, None), **parts)
+    chosen = replace(build_context(settings, collection), **parts)
     return state_after(build_graph(lambda *_: chosen), case)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-_MARK = re.compile(r"\s*[(\[]?\s*(?P<mark>\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§¶]{1,4})\s*[)\]]?\.?\s*")
+_MARK = re.compile(
+    r"\s*+[(\[]?+\s*+(?P<mark>\d{1,3}|[a-z]|[ivx]{1,5}|[*†‡§¶]{1,4})\s*+[)\]]?+\.?+\s*+"
+)
 _BLOCKS = frozenset("aside blockquote dd div dt li p section td th".split())
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ROLE = re.compile(r"\b(?:doc-)?(?:foot|end|rear)note\b")
@@ -14,7 +16,7 @@ _REFERS = re.compile(r"\b(?:doc-)?noteref\b")
 _MOST_INSIDE, _MOST_ABOVE, _MOST_BEFORE = 20, 12, 60
 _LONGEST = 3000
 """The most nodes in a mark, tags above one and nodes before one, and characters of a note."""
-_BACK = re.compile(r"\s*[↩↑^⏎\ufe0e\s]+\s*")
+_BACK = re.compile(r"[↩↑^⏎\ufe0e\s]+")
 
 
 @dataclass(frozen=True, slots=True)

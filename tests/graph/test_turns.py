@@ -56,7 +56,7 @@ def check(messages: list[Any], asked: list[str]) -> None:
     """Every question is there, and after each its answer."""
     assert sorted(message.text for message in messages[::2]) == sorted(asked)
     assert [message.type for message in messages] == ["human", "ai"] * len(asked)
-    assert [m.id for m in messages[1::2]] == [f"{m.id}-answer" for m in messages[::2]]
+    assert len({message.id for message in messages}) == len(messages)
 
 
 def test_synchronous_calls(embedded: Resources, sqlite: SqliteSaver) -> None:

@@ -45,7 +45,7 @@ def test_a_judge_that_fails_leaves_the_verified_draft(
     assert (lost["node"], lost["wanted"]) == ("evaluate", "a verdict")
     assert says in lost["reason"]
     assert scripted.roles_asked() == ["rewrite", "generate", "evaluate"]
-    assert [message.content for message in result["messages"][1:]] == [DRAFT]
+    assert [message.text for message in result["messages"][1:]] == [DRAFT]
 
 
 @pytest.mark.parametrize(

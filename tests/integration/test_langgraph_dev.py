@@ -78,7 +78,7 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
     assert "independent auditor" in last["answer"]
     assert [message["type"] for message in last["messages"]] == ["human", "ai"]
     (block,) = last["messages"][-1]["content"]
-    assert block["text"] == last["answer"]
+    assert (block["text"], len(block["annotations"]) > 0) == (last["answer"], True)
     assert last["citations"]
     assert last["evaluation"]["citations_verified"] is True
 

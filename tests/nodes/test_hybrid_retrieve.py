@@ -60,6 +60,9 @@ class Searched:
         self.asked.append(("search", (queries, limit)))
         return [self._hits] * len(queries), [self._hits] * len(queries)
 
+    def knows(self, term: str) -> bool:
+        return False
+
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         return None
 

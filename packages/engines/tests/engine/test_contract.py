@@ -225,7 +225,7 @@ def test_filters_hold_before_the_best_are_taken(
 def answered(collection: Collection, question: str) -> dict[str, Any]:
     """The answer as JSON, by the whole graph; without what is made anew for each question."""
     chosen = Settings()
-    parts = build_context(chosen, collection, None)
+    parts = build_context(chosen, collection)
     graph = build_graph(lambda _context, _snapshot: parts)
     state: dict[str, Any] = {}
     for update in graph.stream({"question": question}, stream_mode="updates"):

@@ -27,7 +27,7 @@ def state_after(graph: Lexloop, case: Case, last: str = "") -> dict[str, Any]:
 def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
     """Return a function from a case to the best ``k`` passages, best first."""
     plain = settings.changed(model=None, **{"plan.k": k, "loop.evaluator": "none"})
-    parts = build_context(plain, collection, None)
+    parts = build_context(plain, collection)
     graph = build_graph(lambda *_: parts)
 
     def retrieve(case: Case) -> list[Passage]:
