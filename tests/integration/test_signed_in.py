@@ -1,5 +1,6 @@
 """``examples/auth.py`` on the development server: what people sign in for is all that they get."""
 
+import ast
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,7 +67,8 @@ def _url(server: Served) -> str:
 
 def said(by: Served, question: str, context: dict[str, Any], **options: Any) -> dict[str, Any]:
     """The end of a run, or its error."""
-    end = by.stream({"question": question}, "values", context=context, **options)[-1][1]
+    given: Any = None if options.pop("resume", False) else {"question": question}
+    end = by.stream(given, "values", context=context, **options)[-1][1]
     assert isinstance(end, dict)
     return end
 
@@ -143,6 +145,20 @@ def test_other_protocols_know_the_person_too(server: Served, ann: Served) -> Non
     ]
     assert ["83 euros" in text for text in told] == [False, True]
     assert "do not answer this question" in told[0]
+
+
+def test_an_edited_thread_shows_nothing_that_the_person_may_not_see(ann: Served) -> None:
+    thread = ann.client.threads.create()["thread_id"]
+    said(ann, PAY, HANDBOOK, thread=thread, interrupt_before=["rerank"])
+    values: Any = ann.client.threads.get_state(thread)["values"]
+    edited = (
+        str(values["candidates"]).replace("leave.txt", "pay.txt").replace("keys.txt", "pay.txt")
+    )
+    candidates = ast.literal_eval(edited)
+    assert {candidate["id"] for candidate in candidates} == {"pay.txt#0"}
+    ann.client.threads.update_state(thread, {"candidates": candidates}, as_node="hybrid_retrieve")
+    said(ann, "", HANDBOOK, thread=thread, resume=True)
+    assert "83 euros" not in str(ann.client.threads.get_state(thread))
 
 
 def test_a_thread_is_its_owners(server: Served, ann: Served, ben: Served) -> None:
