@@ -81,6 +81,11 @@ def configured(*named: Mapping[str, Any] | Path) -> Settings:
     return settings
 
 
+def names_corpus() -> bool:
+    """Return whether the user's settings file or the environment names a corpus."""
+    return bool(_of_environment().get("corpus") or _of_file(_user_file()).get("corpus"))
+
+
 def described(name: str) -> tuple[Any, str, Any]:
     """Return a setting's annotation, description and default, for option lists and help.
 

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -37,7 +37,7 @@ from lexloop.graph.collections import described, route, views_of
 from lexloop.graph.combine import Said, absent, combined, searched, told, written
 from lexloop.graph.compiled import Builder, Lexloop
 from lexloop.graph.node import Node, node_of
-from lexloop.graph.resources import Resources, embedded_only, settings_of
+from lexloop.graph.resources import embedded_only, settings_of
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
 from lexloop.nodes.context import Context
@@ -65,8 +65,17 @@ def collection_of(namespace: Sequence[str]) -> str:
     return next((node.removeprefix(_ASK) for node in nodes if node.startswith(_ASK)), "")
 
 
+class Contexts(Protocol):
+    """What makes the contexts of runs, as ``Resources`` do."""
+
+    defaults: Settings
+
+    def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
+        """Return the context of a run."""
+
+
 def build_agent_graph(
-    collections: Mapping[str, Settings], resources: Resources, checkpointer: Checkpointer = None
+    collections: Mapping[str, Settings], resources: Contexts, checkpointer: Checkpointer = None
 ) -> Lexloop:
     """Wire an agent over collections.
 
@@ -90,7 +99,7 @@ def build_agent_graph(
     graph.add_node("route", node_of(agent.route, agent.first, first=True))
     graph.add_node("agent", node_of(agent.agent, agent.first))
     graph.add_node("ask_others", node_of(agent.ask_others, agent.first))
-    graph.add_node("combine", Node(combine))
+    graph.add_node("combine", Node(agent.combine))
     for name, ask in agent.asks.items():
         graph.add_node(name, ask)
         graph.add_edge(name, "ask_others")
@@ -112,7 +121,7 @@ class _Agent:
     ``asks`` are the nodes that ask a collection, by their names.
     """
 
-    def __init__(self, collections: Mapping[str, Settings], resources: Resources) -> None:
+    def __init__(self, collections: Mapping[str, Settings], resources: Contexts) -> None:
         self._collections, self._resources = dict(collections), resources
         self._questions = build_graph(resources, checkpointer=False)
         self.asks = {
@@ -126,7 +135,10 @@ class _Agent:
 
     def first(self, brought: Any, snapshot: str | None) -> Context:
         """Return the context over the first collection, for what is the same in all."""
-        return self._resources(next(iter(self._settings(brought).values())), snapshot)
+        return self._resources(self._any_settings(brought), snapshot)
+
+    def _any_settings(self, brought: Any) -> Settings:
+        return next(iter(self._settings(brought).values()))
 
     def _settings(self, brought: Any) -> dict[str, Settings]:
         """Return the settings of each collection. A run's settings override all but the corpus.
@@ -244,6 +256,26 @@ class _Agent:
             output: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
         return {"found": {collection: output}}
 
+    async def combine(self, state: AgentState) -> AgentUpdate:
+        """Write one answer, if the model did not, and its message."""
+        states = state.get("found") or {}
+        replies = [Said(name, part, states[name]) for name, part in state["ways"].items()]
+        update: AgentUpdate = {}
+        if not state["answer"]:
+            if replies:
+                update = combined(replies)
+            else:
+                update = (
+                    cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
+                )
+            update["parsed"] = searched(state["parsed"], replies)
+            update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
+            update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
+        whole: AgentState = {**state, **update}
+        sources = self._any_settings(get_runtime().context).answer.sources
+        told: AgentUpdate = {"structured_response": structured(whole)}
+        return {**update, **told, "found": None, "messages": [answer_message(whole, sources)]}
+
     def _asking_alone(self, ask: Node) -> Lexloop:
         """Wire the node of one collection alone, for a tool that asks it."""
         graph = self.builder()
@@ -251,24 +283,6 @@ class _Agent:
         graph.add_edge(START, ask.get_name())
         graph.add_edge(ask.get_name(), END)
         return graph.compile(False)
-
-
-async def combine(state: AgentState) -> AgentUpdate:
-    """Write one answer, if the model did not, and its message."""
-    states = state.get("found") or {}
-    replies = [Said(name, part, states[name]) for name, part in state["ways"].items()]
-    update: AgentUpdate = {}
-    if not state["answer"]:
-        if replies:
-            update = combined(replies)
-        else:
-            update = cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
-        update["parsed"] = searched(state["parsed"], replies)
-        update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
-        update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
-    whole: AgentState = {**state, **update}
-    told: AgentUpdate = {"structured_response": structured(whole)}
-    return {**update, **told, "found": None, "messages": [answer_message(whole)]}
 
 
 async def _onward(state: AgentState) -> list[Send] | str:

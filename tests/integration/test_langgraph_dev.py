@@ -22,7 +22,9 @@ BY_MODEL: dict[str, Any] = {
 
 
 def assistant(served: Served, graph: str) -> str:
-    (found,) = served.client.assistants.search(graph_id=graph)
+    found = served.client.assistants.search(graph_id=graph, sort_by="created_at", sort_order="asc")[
+        0
+    ]
     return found["assistant_id"]
 
 
@@ -159,6 +161,22 @@ def test_a_remote_graph_refuses_a_slip_and_not_what_is_its_parents(served: Serve
     assert "independent auditor" in found["messages"][-1].text
     with pytest.raises(RemoteException, match="Did you mean 'corpus'"):
         compiled.invoke(messages, {"configurable": SLIP})
+
+
+@GRAPHS
+def test_an_a2a_client_gets_the_sources_as_text(served: Served, graph: str) -> None:
+    as_text = {"answer": {"sources": "text"}}
+    made = served.client.assistants.create(graph, context=as_text)["assistant_id"]
+    parts = [{"kind": "text", "text": QUESTION}]
+    message = {"messageId": "1", "role": "user", "parts": parts}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+    for assistant_id, sources in ((made, True), (assistant(served, graph), False)):
+        task = served.client.http.client.post(f"/a2a/{assistant_id}", json=call).json()["result"]
+        assert task["status"]["state"] == "completed"
+        (part,) = task["artifacts"][0]["parts"]
+        assert "independent auditor. [1]" in part["text"]
+        assert ("law.txt" in part["text"]) is sources
+    served.client.assistants.delete(made)
 
 
 def test_a_refused_key_is_told_and_shown_nowhere(served: Served) -> None:

@@ -54,14 +54,16 @@ class Served:
 
 
 @contextlib.contextmanager
-def langgraph_dev(folder: Path, model: FakeOpenAI, **environ: str) -> Iterator[Served]:
-    """Serve ``langgraph.json`` from ``folder``, where the server keeps its own files.
+def langgraph_dev(
+    folder: Path, model: FakeOpenAI, config: Path = _CONFIG, **environ: str
+) -> Iterator[Served]:
+    """Serve a ``langgraph.json`` from ``folder``, where the server keeps its own files.
 
     Blocking calls on the event loop are errors, as they are by default.
     """
     port = _free_port()
     url = f"http://127.0.0.1:{port}"
-    process = _start(folder, port, model, environ)
+    process = _start(folder, port, model, config, environ)
     try:
         _wait_for(f"{url}/ok", process, folder / "log")
         with get_sync_client(url=url, api_key=None) as client:
@@ -77,19 +79,22 @@ def _free_port() -> int:
         return port
 
 
-def _start(folder: Path, port: int, model: FakeOpenAI, given: dict[str, str]) -> Process:
+def _start(
+    folder: Path, port: int, model: FakeOpenAI, config: Path, given: dict[str, str]
+) -> Process:
     environ = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([_RECORDED, os.environ["PYTHONPATH"]]),
         "NETWORK_ATTEMPTS": str(folder / "attempts"),
         "LEXLOOP_BASE_URL": model.base_url,
         "LEXLOOP_API_KEY": KEY,
+        "LEXLOOP_CORPUS": "sample",
         "LEXLOOP_COLLECTIONS": f"sample,{Path(__file__).parent / 'routing' / 'tenancy'}",
         "NO_COLOR": "1",
         **given,
     }
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    options = ["--config", str(_CONFIG), "--port", str(port)]
+    options = ["--config", str(config), "--port", str(port)]
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
             [*command, *options],
