@@ -34,8 +34,7 @@ def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
         **fresh(),
         "allowed_tags": allowed,
         "messages": [message],
-        # not the message's id: several graphs may answer the same message
-        "turn_id": uuid.uuid4().hex,
+        "turn_id": message.id or uuid.uuid4().hex,
         "typed": message_text(message).strip(),
         "asked": checked_question(message_text(message), limit),
         "history": history_turns(earlier),

@@ -118,7 +118,7 @@ class State(InputState, OutputState, total=False):
 
     snapshot: Annotated[str, about("The day and the state of the corpus that are asked.")]
     allowed_tags: Annotated[list[str], about("The access tags of the thread's askers.")]
-    turn_id: Annotated[str, about("The name of this turn of this graph.")]
+    turn_id: Annotated[str, about("The name of this turn: the id of its question.")]
     seconds_left: Annotated[float, about("What is left of the question's time.")]
     typed: Annotated[str, about("The question as typed; missing in threads of earlier versions.")]
     asked: Annotated[str, about("The question as it is read.")]

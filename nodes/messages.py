@@ -1,5 +1,6 @@
 """The answer as a message: its text, with each citation as an annotation that clients can show."""
 
+import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -37,7 +38,9 @@ def answer_message(state: State, sources: Sources = "annotations") -> AIMessage:
         beside["output_version"] = "v1"
         content = [create_text_block(told, annotations=annotations(answer, citations))]
         del content[0]["id"]  # a random one would make two runs differ
-    return AIMessage(content=content, id=f"{state['turn_id']}-answer", response_metadata=beside)
+    # not by the turn alone: several graphs may answer the same message of a parent
+    own = f"{state['turn_id']}-{uuid.uuid4().hex[:12]}-answer"
+    return AIMessage(content=content, id=own, response_metadata=beside)
 
 
 def annotations(answer: str, citations: Iterable[Citation]) -> list[Annotation]:

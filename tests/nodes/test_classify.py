@@ -59,7 +59,7 @@ def test_the_last_human_message_asks_and_those_before_it_are_history(opened: Ope
         ToolMessage("Handed over.", tool_call_id="t1"),
     ]
     update = opened({"messages": messages})
-    assert update["asked"] == "Who pays for it?"
+    assert (update["asked"], update["turn_id"]) == ("Who pays for it?", "m4")
     assert update["messages"] == [messages[3]]
     assert update["history"] == [
         {"role": "user", "content": "What is a berth?"},
