@@ -206,13 +206,13 @@ def test_the_last_line_is_told_to_the_servers_log(
         eventually(lambda: ended in caplog.messages)  # and when one begins
 
 
-@pytest.mark.parametrize("address", [{"person_mb_per_day": 0.001}], indirect=True)
+@pytest.mark.parametrize("address", [{"person_mb_per_day": 0.01}], indirect=True)
 def test_who_fills_the_log_is_refused_alone(address: str, data: Path) -> None:
     with client_of(address, "ann") as client:
         assert client.post("/collections", json={"name": "Dogs"}).status_code == 201
         granted = client.put("/collections/Dogs/grants", json={"person": "eve"})
         assert granted.status_code == 200
-        for _ in range(5):
+        for _ in range(20):  # each leaves some 700 bytes
             refused = client.post("/ask", json={**QUESTION, "collections": ["sample"]})
         assert refused.status_code == 429
         assert refused.json()["error"]["kind"] == "RateExceeded"
