@@ -59,7 +59,13 @@ _ELSEWHERE = (
     *("documents/chunks", "graph/served.py", "graph/collections.py"),
     *("models/encoders.py", "models/local_model.py", "models/minilm.py", "nodes/classify.py"),
     *("store/address.py", "store/engines.py", "store/opening.py", "knowledge/columns.py"),
-    *("core/state.py", "graph/build.py", "models/objects.py", "nodes/checking.py"),  # programs
+    *(
+        "core/state.py",
+        "graph/build.py",
+        "graph/permit.py",
+        "models/objects.py",
+        "nodes/checking.py",
+    ),  # programs
 )
 """What the page's people never read: told where a server starts, at other places, or by others."""
 _HIDDEN = frozenset(("CorpusError", "DataError", "EngineError", "OutdatedIndexError"))
