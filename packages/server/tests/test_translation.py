@@ -124,6 +124,7 @@ _UNTOLD = frozenset(
 need not
 nothing of it
 or both
+name named company person people list made called {}
 point (\\1)
 [removed: it quoted a document that has been forgotten]
 What is a bias audit?
