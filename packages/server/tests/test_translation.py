@@ -88,6 +88,7 @@ _SAYING = (
         "nodes/question/rewrite.py",
         "nodes/question/lookups.py",
         "nodes/question/provisions.py",
+        "nodes/question/pointing.py",
     ),
     *("nodes/question/small_talk.py", "nodes/engineer_prompt.py", "nodes/alignment.py"),
     *("graph/combine.py", "graph/node.py", "graph/resources.py", "store/naming.py"),
