@@ -91,6 +91,11 @@ _TERM_RUN_IN = re.compile(
     r"(?P<term>[^.“”\"‘:]{2,120})[.:]\s+(?=[“\"‘]|The\s+(?:term|expression|word))"
 )
 _CLAUSE = frozenset("is are shall must may have has applies apply following".split())
+# carries the definitions of the sample: "Bias audit. A bias audit is ..."
+_RESTATED = re.compile(
+    r"(?P<term>[A-Z][^.:;]{2,80}?)(?:\s\([A-Z][\w-]{1,10}\))?\.\s+(?:(?:an?|the)\s+)?(?P=term)\b",
+    re.IGNORECASE,
+)
 _ABOUT_DEFINITIONS = ("defin", "interpretation", "glossary", "dictionary", "meaning of", "meanings")
 
 _EXACT, _FIRST, _FIRST_UNLED, _SAME_STYLE, _GAP, _LATE, _BACK = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
@@ -300,7 +305,7 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
         return None
     if not among_definitions:
         return None
-    match = _PLAIN_TERM.match(head) or _LISTED_TERM.match(head)
+    match = _PLAIN_TERM.match(head) or _RESTATED.match(head) or _LISTED_TERM.match(head)
     term = match["term"].strip(" ,") if match else ""
     return term if term and term not in STOP_WORDS and _CLAUSE.isdisjoint(term.split()) else None
 
