@@ -547,7 +547,7 @@ class ModelSettings(Group):
 
     @property
     def steps(self) -> dict[str, str | None]:
-        """The models of single steps, by the step; None where it has none of its own."""
+        """The model of each step, or None if the step uses ``name``."""
         return {
             "rewrite": self.rewrite,
             "generate": self.generate,

@@ -110,7 +110,12 @@ def build_graph(
         brought = Objects.of(model, models, embeddings)
         contexts = Resources.configured(brought, **(settings or {}))
     own, before, after = nodes or {}, before or {}, after or {}
-    _refuse_unknown([*own, *before, *after])
+    for added in (own, before, after):
+        _refuse_unusable(added)
+    if not input_key or (input_key != "question" and input_key in State.__annotations__):
+        raise SettingsError(
+            f"input_key is {input_key!r}, which the graph has for itself.", "Name another key."
+        )
     graph = Builder(
         contexts,
         RECURSION_LIMIT * (2 if before or after else 1),
@@ -136,8 +141,13 @@ def build_graph(
     return graph.compile(checkpointer, **{"name": "lexloop", **compiling})
 
 
-def _refuse_unknown(steps: list[Any]) -> None:
-    for step in steps:
+def _refuse_unusable(added: Mapping[str, Own]) -> None:
+    for step, function in added.items():
+        if not callable(function) and not isinstance(function, Runnable):
+            raise SettingsError(
+                f"The node for {step!r} is a {type(function).__name__}, not a function.",
+                "Give a function of the state.",
+            )
         if step not in _STEPS:
             raise SettingsError(
                 f"The graph has no step {step!r}.", f"The steps are {', '.join(_STEPS)}."
@@ -151,10 +161,10 @@ def _adapted(step: str, own: Own) -> Function:
     async def adapted(state: State, runtime: Runtime[Context]) -> Update:
         given = (state, runtime) if takes_runtime else (state,)
         if inspect.iscoroutinefunction(own):
-            update: Update = await own(*given)
+            update: Update | None = await own(*given)
         else:
             update = await computed(own, *given)
-        return update
+        return update or {}
 
     adapted.__name__ = step
     return adapted

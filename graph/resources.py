@@ -45,6 +45,7 @@ from lexloop.nodes.context import (
     Rewriter,
     StandIns,
 )
+from lexloop.prompts import check_own
 from lexloop.store.address import is_address
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.store.preparing import Tools
@@ -102,6 +103,7 @@ class Resources:
         self.connection = connection or Connection()
         self._objects = objects or Objects()
         self.defaults = (defaults or Settings()).changed(**self._objects.settings)
+        check_own(self.defaults.prompts.model_dump())
         self._progress = progress
         self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
         self._collections = _Shelf(_CACHED)
@@ -401,6 +403,7 @@ def build_context(settings: Settings, collection: Collection, chats: Chats = _NO
         SettingsError: A model implementation is asked for and no model is configured.
         DataError: A classifier or reranker cannot be loaded.
     """
+    check_own(settings.prompts.model_dump())
     retrieval = settings.retrieval
     alone = retrieval.source == "none"
     view = collection.seen_by(Filters.of(settings))

@@ -12,6 +12,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypedDict
 
+from lexloop.core.errors import InputError
 from lexloop.core.folding import folded
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation
@@ -81,8 +82,11 @@ def check_text(text: str, view: View) -> Checked:
         view: The documents that the asker may see.
 
     Raises:
+        InputError: It is not a text.
         DeadlineExceeded: The current deadline has passed.
     """
+    if not isinstance(text, str):
+        raise InputError(f"What is to be checked is a {type(text).__name__}.", "Give a text.")
     sentences: list[CheckedSentence] = []
     for start, end in sentence_spans(text):
         heed_deadline("while a text was checked")

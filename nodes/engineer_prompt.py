@@ -108,7 +108,7 @@ class ModelPromptEngineer:
 
     def __init__(self, chat: Chat, own: str = "") -> None:
         self._chat, self._rules = chat, RuleEngineer()
-        self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"}, own)
+        self._prompt = prompts.load("engineer_prompt", prompts.STEPS["engineer_prompt"], own)
 
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Return True: a model always has something else to say."""

@@ -85,6 +85,26 @@ def under(rubrics: Rubrics, name: str) -> str:
     return name if rubrics == "hardened" else f"{rubrics}/{name}"
 
 
+STEPS: Mapping[str, frozenset[str]] = {
+    "rewrite": frozenset({"history", "question", "languages", "Q", "K"}),
+    "generate": frozenset({"passages", "triplets", "guidance", "question"}),
+    "evaluate": frozenset({"question", "passages", "answer"}),
+    "engineer_prompt": frozenset({"asked", "attempts", "limit"}),
+}
+"""The placeholders of the steps' prompts, which a user may replace."""
+
+
+def check_own(prompts: Mapping[str, str]) -> None:
+    """Check a user's prompts, by their steps; "" is none.
+
+    Raises:
+        SettingsError: One is out of form, or its placeholders are not its step's.
+    """
+    for step, text in prompts.items():
+        if text:
+            load(step, STEPS[step], text)
+
+
 def load(name: str, placeholders: Iterable[str], own: str = "") -> Prompt:
     """Return the prompt of file ``name``, or a user's own in its place.
 

@@ -378,7 +378,7 @@ class ModelJudge:
     def __init__(self, chat: Chat, rubrics: Rubrics = "hardened", own: str = "") -> None:
         self._chat = chat
         name = prompts.under(rubrics, "evaluate")
-        self._prompt = prompts.load(name, {"question", "passages", "answer"}, own)
+        self._prompt = prompts.load(name, prompts.STEPS["evaluate"], own)
 
     async def judge(
         self,

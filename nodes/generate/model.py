@@ -47,7 +47,7 @@ from lexloop.nodes.shortening import shortened
 
 @cache
 def _prompt(own: str = "") -> prompts.Prompt:
-    return prompts.load("generate", {"passages", "triplets", "guidance", "question"}, own)
+    return prompts.load("generate", prompts.STEPS["generate"], own)
 
 
 def answer_prompt(

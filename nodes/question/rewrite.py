@@ -157,7 +157,7 @@ def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str
 
 @cache
 def _prompt(own: str = "") -> prompts.Prompt:
-    return prompts.load("rewrite", {"history", "question", "languages", "Q", "K"}, own)
+    return prompts.load("rewrite", prompts.STEPS["rewrite"], own)
 
 
 def rewrite_prompt(

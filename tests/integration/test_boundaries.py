@@ -197,6 +197,24 @@ def test_steps_are_replaced_and_others_run_around_them() -> None:
         lexloop.build_graph(nodes={"rerang": refuse})
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"nodes": {"generate": 5}}, "'generate' is a int, not"),
+        ({"input_key": "messages"}, "input_key is 'messages'"),
+        ({"input_key": ""}, "input_key is ''"),
+        ({"settings": {"prompts.generate": "Hello."}}, "prompts.generate cannot be used"),
+        (
+            {"settings": {"prompts.generate": "=== task ===\n{{fence}}\n=== user ===\n{{x}}"}},
+            "lacks",
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_refused_by_name(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        lexloop.build_graph(**given)
+
+
 def test_a_graph_stops_where_it_is_told_and_compiling_again_keeps_the_turns() -> None:
     thread: Any = {"configurable": {"thread_id": "one"}}
     graph = lexloop.build_graph(

@@ -3,7 +3,7 @@
 A package names a subclass of ``Plugin`` by an entry point of the group ``lexloop.routes``. The
 server makes one of it::
 
-    request -> form, who asks, how often, how large   Guard, in middleware.py
+    request -> person, rate, body size                Guard, in middleware.py
             -> role, known query parameters           Plugin.needed, fields.py
             -> the plugin's route                     reads, computes and records through Host
             -> reply, or an error in the server's form
@@ -77,7 +77,7 @@ class Models(Protocol):
 
 
 class Host(Protocol):
-    """What a server offers to plugins. Calls take the person who asks, and check their rights."""
+    """What a server offers to plugins. Each call checks the rights of the person it is for."""
 
     @property
     def collections(self) -> Visible:

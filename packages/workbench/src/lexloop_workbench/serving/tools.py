@@ -34,7 +34,7 @@ _MOST_COLUMNS = 20
 
 
 class Tools:
-    """The tools, each a method of who asks and its arguments.
+    """The tools. Each is a method that takes the person who asks and the tool's arguments.
 
     Args:
         host: What the server offers.
