@@ -230,7 +230,9 @@ def _stated(view: View, chunk_ids: Sequence[str], start: int = 0, end: int = 0) 
 def _of_statement(claim: str, near: Sequence[_Stated], named: bool) -> Point | None:
     """Return what the nearest statement makes of a sentence; None if the sentence says nothing."""
     wanted = frozenset(term for term in tokenize(claim) if not term[0].isdigit())
-    if len(wanted) < _LEAST_QUOTED or claim.rstrip().endswith("?"):
+    stated = sorted(facts(_without_references(claim)))
+    # a short sentence says something if it has a figure
+    if len(wanted) < (1 if stated else _LEAST_QUOTED) or claim.rstrip().endswith("?"):
         return None
     shares = [len(wanted & stated.terms) / len(wanted) for stated in near]
     best = max(range(len(near)), key=shares.__getitem__, default=None)
@@ -238,7 +240,6 @@ def _of_statement(claim: str, near: Sequence[_Stated], named: bool) -> Point | N
         return _point("statement", claim, "unknown", "Nothing near it was found.")
     about = [s for s, share in zip(near, shares, strict=True) if share >= _ABOUT * shares[best]]
     held = " ".join(stated.text for stated in about)
-    stated = sorted(facts(_without_references(claim)))
     why = [f"{fact} is not there" for fact in stated if not states(held, fact)]
     why += [f"{day} is not there" for day in sorted(dates(claim) - dates(held))]
     why += contradictions(claim, near[best].text)

@@ -48,6 +48,8 @@ def told(checked: Checked) -> list[tuple[str, str]]:
         ("The Act says “whoever finds a purse may keep it”.", [("quote", "missing")]),
         ("The owner of a boat must pay a mooring fee of $50.", [("statement", "found")]),
         ("The owner of a boat must pay a mooring fee of $60.", [("statement", "differs")]),
+        ("The mooring fee is $60.", [("statement", "differs")]),
+        ("It is so.", []),
         ("The owner of a boat may pay a mooring fee of $50.", [("statement", "differs")]),
         ("Every arrival is entered in the log before 1 March.", [("statement", "found")]),
         ("Every arrival is entered in the log before 2 March.", [("statement", "differs")]),
