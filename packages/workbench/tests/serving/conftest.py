@@ -1,45 +1,15 @@
 """A server with the workbench, and its people over HTTP."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
-import httpx
 import pytest
-from mcp import ClientSession
-from mcp_sessions import opened
-from servers import animals, client_of
+from served_people import ann, anyio_backend, bob, bobs, eve
+from servers import animals
 
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """What tests that are coroutines run on."""
-    return "asyncio"
+__all__ = ["ann", "anyio_backend", "bob", "bobs", "eve"]
 
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with animals(tmp_path_factory.mktemp("served") / "data") as found:
         yield found
-
-
-@pytest.fixture
-def ann(address: str) -> Iterator[httpx.Client]:
-    with client_of(address, "ann") as found:
-        yield found
-
-
-@pytest.fixture
-def bob(address: str) -> Iterator[httpx.Client]:
-    with client_of(address, "bob") as found:
-        yield found
-
-
-@pytest.fixture
-async def eve(address: str) -> AsyncIterator[ClientSession]:
-    async with opened(address, "eve") as session:
-        yield session
-
-
-@pytest.fixture
-async def bobs(address: str) -> AsyncIterator[ClientSession]:
-    async with opened(address, "bob") as session:
-        yield session
