@@ -81,7 +81,7 @@ def _asked(
     probe: Row, document: Document, collection: Collection, settings: Settings
 ) -> dict[str, float]:
     """Whether the gold is among the candidates and the passages, and is cited."""
-    parts = build_context(settings, collection, None)
+    parts = build_context(settings, collection)
     state: dict[str, Any] = {}
     question, walked, last = {"question": probe["question"]}, 0.0, time.perf_counter()
     for step in build_graph(lambda *_: parts).stream(question, stream_mode="updates"):

@@ -32,7 +32,8 @@ from lexloop.models.chat import ChatModel, chat_for, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_shipped
-from lexloop.models.objects import ObjectEmbedder, Objects
+from lexloop.models.object_embedder import ObjectEmbedder
+from lexloop.models.objects import Objects
 from lexloop.nodes.context import (
     ComplexityClassifier,
     Context,

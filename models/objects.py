@@ -3,18 +3,13 @@
 The objects stay in this process: settings, checkpoints and traces hold the name alone.
 """
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from lexloop.core.errors import ModelError, ModelReplyError, ModelUnavailable, SettingsError
-from lexloop.core.running import current_deadline, in_time, out_of_time, waited
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection
-from lexloop.models.embedding import Halves, Progress, Vectors, blocks, refuse_broken
-from lexloop.models.provider import Client, host_of, redacted, secrets_of, showable
+from lexloop.models.provider import Client, host_of, secrets_of
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -24,9 +19,6 @@ STEPS = ("rewrite", "generate", "evaluate", "engineer_prompt")
 """The steps that may have a model of their own."""
 _ALSO = {"judge": "evaluate"}
 _NAMES = ("model_name", "model", "model_id")
-_WINDOW, _CHARS_PER_TOKEN = 512, 4
-_BATCH_TEXTS, _BATCH_TOKENS = 256, 100_000
-_TIMEOUT_S, _BATCH_TIMEOUT_S = 30.0, 180.0
 
 
 @dataclass(frozen=True)
@@ -99,95 +91,3 @@ def _named(given: Any, kind: type, known: dict[str, Any], what: str) -> str:
     name = base if base not in known else f"{base}#{len(known) + 1}"
     known[name] = given
     return name
-
-
-class ObjectEmbedder:
-    """A LangChain ``Embeddings`` object as the embedder of an index.
-
-    Args:
-        name: Its name; an index made with it is refused for vectors of another name.
-        embeddings: The object.
-
-    Raises:
-        ModelError: It gives no vectors.
-    """
-
-    window = _WINDOW
-
-    def __init__(self, name: str, embeddings: "Embeddings") -> None:
-        self.name, self._embeddings = name, embeddings
-        self.dimension = 0  # until it has shown it
-        self.dimension = int(self.embed(["dimension"]).shape[1])
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """See ``Embedder.embed``."""
-        refuse_broken(texts)
-        rows: list[list[float]] = []
-        for text in texts:
-            rows.append(self._asked(self._embeddings.aembed_query, text, _TIMEOUT_S))
-        return self._unit(rows, len(texts))
-
-    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """See ``Embedder.encode``; the question's deadline does not hold."""
-        refuse_broken(texts)
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
-        for batch in blocks(self.count_tokens_many(texts), _BATCH_TEXTS, _BATCH_TOKENS):
-            part = list(texts[batch.start : batch.stop])
-            ask = self._embeddings.aembed_documents
-            vectors[batch.start : batch.stop] = self._unit(
-                self._asked(ask, part, _BATCH_TIMEOUT_S, heeding=False), len(part)
-            )
-            progress(batch.stop, len(texts))
-        return vectors
-
-    def _asked(self, ask: Any, what: Any, timeout_s: float, *, heeding: bool = True) -> Any:
-        end, question = time.monotonic() + timeout_s, current_deadline()
-        late: ModelError = self._failed(f"did not answer within {timeout_s:.0f} s.")
-        if heeding and question is not None and question.at < end:
-            when = f"while {self.name} was waited for"
-            end, late = question.at, out_of_time(question.allowed_s, when)
-        try:
-            return waited(in_time(lambda: ask(what), end, late))
-        except ModelError as error:
-            error.embedder = self.name
-            raise
-        except Exception as error:
-            # embeddings' exceptions share no base class
-            secrets = secrets_of(Connection())
-            said = redacted(str(error), secrets)
-            failed = self._failed(f"failed: {type(error).__name__}: {said}.")
-            if showable(error, secrets) is None:
-                raise failed from None
-            raise failed from error
-
-    def _unit(self, rows: Any, count: int) -> Vectors:
-        if not count:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        try:
-            vectors = np.array(rows, dtype=np.float32)
-        except (ValueError, TypeError):
-            vectors = np.zeros((0, 0), dtype=np.float32)
-        right = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
-        if not (right and self.dimension in (0, vectors.shape[1]) and np.isfinite(vectors).all()):
-            error = ModelReplyError(
-                f"{self.name} gave {vectors.shape} for {count} texts, or numbers that are none.",
-                "Use other embeddings.",
-            )
-            error.embedder = self.name
-            raise error
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: Vectors = vectors / np.maximum(norms, 1e-9)
-        return unit
-
-    def _failed(self, what: str) -> ModelUnavailable:
-        error = ModelUnavailable(f"{self.name} {what}", "Try again, or use other embeddings.")
-        error.embedder = self.name
-        return error
-
-    def count_tokens(self, text: str) -> int:
-        """Return an estimate of four characters a token; LangChain's embeddings count none."""
-        return len(text) // _CHARS_PER_TOKEN + 1
-
-    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """Return the estimate for each text."""
-        return [self.count_tokens(text) for text in texts]

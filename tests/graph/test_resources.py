@@ -160,7 +160,7 @@ def engine() -> Iterator[FakeEngine]:
 
 
 def ask_served(corpus: str) -> None:
-    served.graph.invoke(LICENCE, context={"corpus": corpus})
+    build_graph(served.ForCallers(None)).invoke(LICENCE, context={"corpus": corpus})
 
 
 def test_the_key_goes_to_no_other_engine(
@@ -170,7 +170,7 @@ def test_the_key_goes_to_no_other_engine(
     with pytest.raises(SettingsError, match=r"/laws, which is not this server's engine.*Leave"):
         ask_served(f"{engine.base}/laws")
     assert not engine.requests
-    monkeypatch.setattr(served.resources, "defaults", Settings(corpus=f"{engine.base}/laws"))
+    monkeypatch.setattr(served, "_default", f"{engine.base}/laws")
     with pytest.raises(CorpusError, match=r"There is no index at .*/rules"):
         ask_served(f"{engine.base}/rules")
     for other in (("127.0.0.1", "localhost"), (":", "+tls:")):

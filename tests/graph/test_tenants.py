@@ -35,7 +35,7 @@ def collected(others: Sequence[Document], **changes: Any) -> Collection:
 
 def answers(collection: Collection, questions: Sequence[str], **changes: Any) -> list[str]:
     """All that the graph wrote in answer to each question, as JSON."""
-    parts = build_context(CHOSEN.changed(**changes), collection, None)
+    parts = build_context(CHOSEN.changed(**changes), collection)
     graph = build_graph(lambda *_: parts)
     found = []
     for question in questions:
@@ -88,7 +88,7 @@ def test_a_view_reads_and_searches_as_its_documents_alone() -> None:
 
 def test_what_another_asks_changes_nothing() -> None:
     collection = collected(OTHERS)
-    parts = build_context(Settings().changed(**{"access.tags": ["red"]}), collection, None)
+    parts = build_context(Settings().changed(**{"access.tags": ["red"]}), collection)
     for question in QUESTIONS[:3]:
         build_graph(lambda *_: parts).invoke({"question": question})
     assert answers(collection, QUESTIONS) == alone()

@@ -14,7 +14,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 import lexloop
 from lexloop.core.errors import DataError, ModelError, SettingsError
-from lexloop.models.objects import ObjectEmbedder, Objects
+from lexloop.models.object_embedder import ObjectEmbedder
+from lexloop.models.objects import Objects
 
 QUESTION = "Who must pay the mooring fee?"
 LAW = "§ 1 Fees.\nThe owner of a boat must pay a mooring fee of $50.\n\n§ 2 Light.\nIt is white.\n"
