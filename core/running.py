@@ -85,6 +85,22 @@ def current_deadline() -> Deadline | None:
     return _current.get()
 
 
+def sooner(seconds: float, when: str) -> tuple[float, DeadlineExceeded | None]:
+    """Return the end of a wait within the question being answered, if there is one.
+
+    Args:
+        seconds: The longest that the wait may take by itself.
+        when: What was done then, as the message of the error says it.
+
+    Returns:
+        The end, on ``time.monotonic``, and the error if it is the question's deadline.
+    """
+    end, question = time.monotonic() + seconds, current_deadline()
+    if question is None or question.at >= end:
+        return end, None
+    return question.at, out_of_time(question.allowed_s, when)
+
+
 def seconds_left() -> float:
     """Return the seconds that are left of the question being answered; it must be one."""
     deadline = _current.get()

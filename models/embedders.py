@@ -15,9 +15,10 @@ from lexloop.core.errors import (
     ModelUnavailable,
     SettingsError,
 )
-from lexloop.core.running import current_deadline, heed_deadline, in_time, out_of_time, waited
+from lexloop.core.running import heed_deadline, in_time, sooner, waited
 from lexloop.core.settings import Connection
 from lexloop.models.embedding import (
+    CountsByLength,
     Embedder,
     Halves,
     Progress,
@@ -26,6 +27,7 @@ from lexloop.models.embedding import (
     encode_with_torch,
     encoded,
     refuse_broken,
+    unit_vectors,
 )
 from lexloop.models.encoders import (
     HASH_LENGTH,
@@ -163,7 +165,7 @@ _BATCH_DEADLINE_S = 180.0
 _AGAIN = "Try again, or set embedder='embedded'."
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(CountsByLength):
     """An embedding model of OpenAI or of a compatible host.
 
     Raises:
@@ -208,13 +210,9 @@ class OpenAIEmbedder:
         refuse_broken(texts)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        end, late = time.monotonic() + _TIMEOUT_S, None
-        question = current_deadline()
-        if question is not None and question.at < end:
-            when = f"while the embedder {self._client.model} was waited for"
-            end, late = question.at, out_of_time(question.allowed_s, when)
         try:
-            return self._attempt(texts, end, late)
+            when = f"while the embedder {self._client.model} was waited for"
+            return self._attempt(texts, *sooner(_TIMEOUT_S, when))
         except FailedAttempt as failure:
             raise self._named(failure.error) from failure.cause
 
@@ -258,13 +256,12 @@ class OpenAIEmbedder:
             # a malformed response may be a valid reply the next time
             failed = self._unavailable(f"failed: {type(error).__name__}.")
             raise FailedAttempt(failed, retry=True, cause=error) from error
-        if not self._usable(rows, len(texts)):
+        vectors = unit_vectors(rows, len(texts), self.dimension)
+        if vectors is None:
             problem = f"gave {rows.shape} for {len(texts)} texts, or numbers that are none."
             again = self.dimension in (0, *rows.shape[1:])
             raise FailedAttempt(self._unavailable(problem), retry=again)
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit: Vectors = rows / np.maximum(norms, 1e-9)
-        return unit
+        return vectors
 
     async def _ask(self, texts: list[str]) -> list[list[float]]:
         numbers = len(texts) * (self.dimension or _LARGEST_DIMENSION)
@@ -299,18 +296,3 @@ class OpenAIEmbedder:
 
     def _unavailable(self, what: str) -> ModelUnavailable:
         return ModelUnavailable(f"The embedder {self._client.model} {what}", _AGAIN)
-
-    def _usable(self, rows: Vectors, count: int) -> bool:
-        right = rows.ndim == 2 and len(rows) == count and rows.shape[1] > 0
-        return right and self.dimension in (0, rows.shape[1]) and bool(np.isfinite(rows).all())
-
-    def count_tokens(self, text: str) -> int:
-        """Return an estimate of four characters a token.
-
-        The exact tokenizer would be a download.
-        """
-        return len(text) // _CHARS_PER_TOKEN + 1
-
-    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """Return the estimate for each text."""
-        return [self.count_tokens(text) for text in texts]

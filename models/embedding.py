@@ -31,6 +31,7 @@ CODED = 128
 PROJECTION = Path("tokens", "projection.npy")
 _MOST = 127.0
 _BULK_AT_ONCE = 256
+_CHARS_PER_TOKEN = 4
 _CPU_INFO = Path("/proc/cpuinfo")
 _FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 Progress = Callable[[int, int], None]
@@ -283,3 +284,34 @@ def without_bars() -> Iterator[None]:
         yield
     finally:
         bars.enable_progress_bar()
+
+
+class CountsByLength:
+    """The token counts of an embedder whose tokenizer is not here: four characters a token."""
+
+    def count_tokens(self, text: str) -> int:
+        """Return the estimate for a text."""
+        return len(text) // _CHARS_PER_TOKEN + 1
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """Return the estimate for each text."""
+        return [self.count_tokens(text) for text in texts]
+
+
+def unit_vectors(rows: Any, count: int, dimension: int) -> Vectors | None:
+    """Return what a model gave for ``count`` texts as unit vectors, or None if it is no such thing.
+
+    Args:
+        rows: What the model gave.
+        count: How many vectors there should be.
+        dimension: The length of each; 0 if it is not known yet.
+    """
+    try:
+        vectors = np.array(rows, dtype=np.float32)
+    except (ValueError, TypeError):
+        return None
+    right = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
+    if not (right and dimension in (0, vectors.shape[1]) and np.isfinite(vectors).all()):
+        return None
+    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return unit

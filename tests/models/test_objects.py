@@ -140,9 +140,9 @@ def _raise(_: int) -> Any:
 @pytest.mark.parametrize(
     ("give", "says"),
     [
-        (lambda _: [], "gave"),
-        (lambda _: [float("nan")] * 3, "numbers that are none"),
-        (lambda _: ["a"], "gave"),
+        (lambda _: [], "did not give 1 vectors"),
+        (lambda _: [float("nan")] * 3, "did not give"),
+        (lambda _: ["a"], "did not give"),
         (_raise, r"failed: ConnectionError: no route with \[key\]"),
     ],
 )
