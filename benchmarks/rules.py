@@ -108,7 +108,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what relations lead to": {"nodes.rerank:first_related": giving([])},
     "documents that each answer": {
         "nodes.rerank:of_each_document": giving([]),
-        f"{_X}:ExtractiveGenerator._of_each": giving([]),
+        f"{_X}:ExtractiveGenerator._best_of_each": giving([]),
     },
     "what excepts from an answer": {f"{_G}.write:limits_of": giving([])},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
@@ -116,7 +116,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "lists quoted whole": {f"{_G}.write:list_asked": giving([])},
     "parts left unanswered": {f"{_X}:ExtractiveGenerator._unanswered": giving([])},
     "short paragraphs and antecedents": {
-        f"{_G}.write:paragraph_of": lambda _: lambda item, _sources: [item.said]
+        f"{_G}.write:paragraph_of": lambda _: lambda item, _sources: [item.statement]
     },
     "blanks of forms": {"nodes.answering:_is_blank": giving(False)},
     "lines of names": {f"{_G}.select:_is_line_of_names": giving(False)},
@@ -146,9 +146,9 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     },
     "other languages": {f"{_T}.languages:other_language": giving("")},
     # what is no answer
-    "questions are no answers": {"nodes.answering:_Asked.is_all_of": giving(False)},
+    "questions are no answers": {"nodes.answering:_Question.is_restated_by": giving(False)},
     "questions are answered by what follows": {
-        "nodes.answering:_led": lambda _: lambda one, *_: one._replace(question="", before=None)
+        "nodes.answering:_led": lambda _: lambda item, *_: item._replace(question="", before=None)
     },
     # judging
     "disagreements of a claim with its evidence": {f"{_E}:disagreements": giving([])},
@@ -186,7 +186,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "a number for a number": {f"{_F}:_number": giving(None)},
     # what documents make of each other
     "what other documents change": {f"{_G}.conflicts:with_changes": unchanged},
-    "the text that a change brings": {f"{_G}.conflicts:_BROUGHT": never},
+    "the text that a change brings": {f"{_G}.conflicts:_INSERTED": never},
     "words that a change exchanges": {f"{_G}.conflicts:_EXCHANGED": never},
     "premises": {f"{_G}.answerable:unmet": giving([])},
     "parties asked for": {"nodes.question.lookups:parties_asked": giving(None)},

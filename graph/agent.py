@@ -1,4 +1,4 @@
-"""The agent over collections: which are asked, each asked as if alone, one answer of them all."""
+"""An agent over collections: chooses some, asks each separately, and combines the answers."""
 
 import asyncio
 import re
@@ -34,7 +34,7 @@ from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState,
 from lexloop.core.types import ABSTENTION, Citation, Degradation, Turn, Usage
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
 from lexloop.graph.collections import described, route, views_of
-from lexloop.graph.combine import Said, absent, combined, searched, told, written
+from lexloop.graph.combine import Reply, absent, combined, searched, tool_reply, written
 from lexloop.graph.compiled import Builder, Lexloop
 from lexloop.graph.node import Node, node_of
 from lexloop.graph.resources import embedded_only, settings_of
@@ -48,15 +48,15 @@ from lexloop.store.view import View
 
 _ASK = "ask "
 _MOST_OTHERS = 8
-_KEPT = sorted(State.__annotations__.keys() - {"messages", "question"})
-"""What is kept of a collection's run: its working state."""
+_STATE_KEYS = sorted(State.__annotations__.keys() - {"messages", "question"})
+"""The keys of a collection's run that are kept: its working state."""
 
 
 def collection_of(namespace: Sequence[str]) -> str:
-    """Return the collection that an event of a stream with ``subgraphs=True`` is about.
+    """Return the collection of an event of a stream with ``subgraphs=True``.
 
     Args:
-        namespace: The event's, for example ``("ask gdpr:3f0c…",)``.
+        namespace: The namespace of the event, for example ``("ask gdpr:3f0c…",)``.
 
     Returns:
         The name; "" for an event of the agent itself.
@@ -66,7 +66,7 @@ def collection_of(namespace: Sequence[str]) -> str:
 
 
 class Contexts(Protocol):
-    """What makes the contexts of runs, as ``Resources`` do."""
+    """A maker of the contexts of runs, such as ``Resources``."""
 
     defaults: Settings
 
@@ -77,15 +77,15 @@ class Contexts(Protocol):
 def build_agent_graph(
     collections: Mapping[str, Settings], resources: Contexts, checkpointer: Checkpointer = None
 ) -> Lexloop:
-    """Wire an agent over collections.
+    """Build the graph of an agent over collections.
 
-    Its output is that of the question graph, plus ``collections``, those that were asked.
-    Citations, passages and relations name their collection. Each collection is a node,
+    Its output is the output of the question graph, plus ``collections``: those that were asked.
+    Citations, passages and relations have the name of their collection. Each collection is a node,
     ``ask NAME``, which runs the question graph.
 
     Args:
-        collections: The settings of each by its name: its corpus, and what the asker may see.
-        resources: Open documents and models.
+        collections: The settings of each by its name: its corpus and its access.
+        resources: Opens documents and models.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
 
     Raises:
@@ -114,11 +114,11 @@ def build_agent_graph(
 class _Agent:
     """The nodes of an agent over collections.
 
+    ``asks`` has the nodes that ask a collection, by their names.
+
     Args:
         collections: The settings of each, by its name.
-        resources: Open documents and models.
-
-    ``asks`` are the nodes that ask a collection, by their names.
+        resources: Opens documents and models.
     """
 
     def __init__(self, collections: Mapping[str, Settings], resources: Contexts) -> None:
@@ -134,7 +134,7 @@ class _Agent:
         return Builder(self.first, RECURSION_LIMIT, state=AgentState, **schemas)
 
     def first(self, brought: Any, snapshot: str | None) -> Context:
-        """Return the context over the first collection, for what is the same in all."""
+        """Return the context of the first collection, for everything that all have in common."""
         return self._resources(self._any_settings(brought), snapshot)
 
     def _any_settings(self, brought: Any) -> Settings:
@@ -144,13 +144,13 @@ class _Agent:
         """Return the settings of each collection. A run's settings override all but the corpus.
 
         Raises:
-            SettingsError: The run has an unknown setting, or a corpus that is not among these.
+            SettingsError: The run has an unknown setting, or a corpus of no collection.
         """
         if brought is None:
             return self._collections
         each = {name: settings_of(brought, own) for name, own in self._collections.items()}
         corpora = {own.corpus for own in self._collections.values()}
-        # `Settings` always have a corpus: if nobody chose one, it is the sample or the configured
+        # `Settings` always have a corpus: without a choice, the sample or the configured one
         unchosen = {SAMPLE_CORPUS, self._resources.defaults.corpus}
         for chosen in each.values():
             known = corpora | unchosen if isinstance(brought, Settings) else corpora
@@ -167,12 +167,12 @@ class _Agent:
         }
 
     def _contexts(self, brought: Any) -> dict[str, Context]:
-        """Return the context of the nodes over each."""
+        """Return the context of each collection."""
         return {name: self._resources(own) for name, own in self._settings(brought).items()}
 
     @computing
     def route(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Open the turn, and choose collections if there is no model to do it."""
+        """Open the turn, and choose collections if there is no model to choose."""
         contexts = self._contexts(get_runtime().context)
         each = [context.settings for context in contexts.values()]
         tags = sorted({tag for settings in each for tag in settings.access.tags})
@@ -192,9 +192,9 @@ class _Agent:
         return opened if reply or by_model else {**opened, **_routed(opened, contexts)}
 
     async def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Ask the other collections, once, if all those that were asked abstain.
+        """Ask the other collections, once, if all chosen ones abstain.
 
-        Only their answers that pass count, and then no others.
+        If any of their answers pass, only these count.
         """
         ways, replies = state["ways"], state.get("found") or {}
         if routed := state["routed"]:
@@ -208,7 +208,7 @@ class _Agent:
         return {"ways": {**ways, **dict.fromkeys(others, "")}, "routed": [*ways]}
 
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
-        """Let the model ask and answer. If it fails, the router chooses instead."""
+        """Let the model ask and answer; without one, the router chooses."""
         each = await computed(self._settings, get_runtime().context)
         contexts = await computed(self._contexts, get_runtime().context)
         chat = runtime.context.chat
@@ -227,39 +227,41 @@ class _Agent:
         try:
             text = await chooser.answer(state["asked"], state["history"])
         except (ModelError, BudgetError) as error:
-            if not any(reply.answers for reply in chooser.said):
+            if not any(reply.answers for reply in chooser.replies):
                 raise
             lost = [_lost(error)]
-            update = combined(chooser.said)
+            update = combined(chooser.replies)
         else:
             update = await computed(_checked, text, chooser, state["asked"], contexts)
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
-        cost = summed(state["usage"], *(reply.state["usage"] for reply in chooser.said))
+        cost = summed(state["usage"], *(reply.state["usage"] for reply in chooser.replies))
         # the seconds of the collections are within those of this step
         usage: Usage = {**cost, "seconds": state["usage"]["seconds"]}
         return {
             **update,
-            "parsed": searched(state["parsed"], chooser.said),
+            "parsed": searched(state["parsed"], chooser.replies),
             "usage": usage,
             "degraded": [*update.get("degraded", []), *lost],
         }
 
     async def _ask(self, collection: str, state: AgentState) -> AgentUpdate:
-        """Have the question graph ask a collection."""
+        """Run the question graph over a collection."""
         settings = self._settings(get_runtime().context)[collection]
-        if state["degraded"]:  # the model failed: do not wait for it again
+        if state["degraded"]:  # the model failed, so do not wait for it again
             settings = embedded_only(settings)
         part = state["ways"][collection]
         asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
         with within(Deadline(time.monotonic() + state["seconds_left"], settings.deadline_s)):
-            output: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
+            output: Any = await self._questions.ainvoke(
+                asked, context=settings, output_keys=_STATE_KEYS
+            )
         return {"found": {collection: output}}
 
     async def combine(self, state: AgentState) -> AgentUpdate:
-        """Write one answer, if the model did not, and its message."""
+        """Write the answer unless the model did, and its message."""
         states = state.get("found") or {}
-        replies = [Said(name, part, states[name]) for name, part in state["ways"].items()]
+        replies = [Reply(name, part, states[name]) for name, part in state["ways"].items()]
         update: AgentUpdate = {}
         if not state["answer"]:
             if replies:
@@ -277,7 +279,7 @@ class _Agent:
         return {**update, **told, "found": None, "messages": [answer_message(whole, sources)]}
 
     def _asking_alone(self, ask: Node) -> Lexloop:
-        """Wire the node of one collection alone, for a tool that asks it."""
+        """Build a graph of one collection's node, for a tool that asks it."""
         graph = self.builder()
         graph.add_node(ask.get_name(), ask)
         graph.add_edge(START, ask.get_name())
@@ -302,11 +304,11 @@ async def _to_others(state: AgentState) -> list[Send] | str:
 def _checked(
     text: str, chooser: "_Chooser", asked: str, contexts: Mapping[str, Context]
 ) -> AgentUpdate:
-    """Return what the model wrote as the answer, unless it gives its instructions away."""
+    """Return the model's answer, or the abstention if it recites its instructions."""
     guard = next(iter(contexts.values())).guard
     if guard.withholds(text, chooser.instructions, asked):
         text = ABSTENTION
-    return written(text, chooser.said, partial(_text_in, contexts))
+    return written(text, chooser.replies, partial(_text_in, contexts))
 
 
 @lru_cache(maxsize=4)
@@ -330,9 +332,9 @@ def _lost(error: LexloopError) -> Degradation:
 
 
 Ask = Callable[[str, str], Awaitable[State]]
-"""Asks a collection, by its name, a question."""
+"""Asks a collection a question."""
 MOST_CALLS, _MOST_ROUNDS = 8, 5
-"""The most questions that a model may ask collections, and the most replies in which it may."""
+"""The most questions that a model may ask collections, and the most replies with questions."""
 _TURNS, _TURN_CHARS = 24, 4000
 _TOOL_CHARS = 60
 _NO_MORE = "No further question can be asked: answer from what was found."
@@ -341,19 +343,19 @@ _NO_MORE = "No further question can be asked: answer from what was found."
 class _Chooser:
     """The model with its tools, for one question.
 
+    ``replies`` has the collections' replies so far, and ``instructions`` the model's instructions.
+
     Args:
         chat: The model.
-        descriptions: What is in each collection, by its name, for the model to choose by.
+        descriptions: A description of each collection by its name, for the model.
         ask: Asks a collection.
-
-    ``said`` is what the collections answered so far; ``instructions`` what the model works under.
     """
 
     def __init__(self, chat: ChatModel, descriptions: Mapping[str, str], ask: Ask) -> None:
-        self.said: list[Said] = []
+        self.replies: list[Reply] = []
         self.instructions = ""
         self._chat, self._ask, self._calls = chat, ask, 0
-        self._told_last: asyncio.Event | None = None
+        self._last_asked: asyncio.Event | None = None
         self._prompt = prompts.load("agent", {"history", "question"})
         names = _tool_names(list(descriptions))
         self._tools = [
@@ -361,10 +363,10 @@ class _Chooser:
         ]
 
     async def answer(self, question: str, history: Sequence[Turn]) -> str:
-        """Return what the model writes once it has asked.
+        """Return the model's answer after its questions.
 
         Raises:
-            ModelError: The model gave no usable reply, or a collection could not be asked.
+            ModelError: The model's reply is unusable, or a collection cannot be asked.
         """
         turns = [prompts.Data(t["role"], t["content"][:_TURN_CHARS]) for t in history[-_TURNS:]]
         self.instructions, user = self._prompt.render(history=turns, question=question)
@@ -385,7 +387,7 @@ class _Chooser:
 
     def _tool(self, called: str, collection: str, description: str) -> BaseTool:
         async def ask(question: str) -> tuple[str, list[Citation]]:
-            return await self._told(collection, question)
+            return await self._replied(collection, question)
 
         return StructuredTool.from_function(
             coroutine=ask,
@@ -394,21 +396,21 @@ class _Chooser:
             response_format="content_and_artifact",
         )
 
-    async def _told(self, collection: str, question: str) -> tuple[str, list[Citation]]:
-        """Ask a collection; tell the model of a question that cannot be asked."""
+    async def _replied(self, collection: str, question: str) -> tuple[str, list[Citation]]:
+        """Ask a collection; a question that cannot be asked gives the model the reason."""
         if self._calls >= MOST_CALLS:
             return _NO_MORE, []
         self._calls += 1
-        # collections asked together keep their order, so that sources always get the same numbers
-        earlier, self._told_last = self._told_last, asyncio.Event()
-        mine = self._told_last
+        # replies keep the order of the questions, so that sources always get the same numbers
+        earlier, self._last_asked = self._last_asked, asyncio.Event()
+        mine = self._last_asked
         try:
             state = await self._ask(collection, question)
             if earlier is not None:
                 await earlier.wait()
-            reply = Said(collection, "", state)
-            content, citations = told(reply, self.said)
-            self.said.append(reply)
+            reply = Reply(collection, "", state)
+            content, citations = tool_reply(reply, self.replies)
+            self.replies.append(reply)
         except InputError as error:
             return f"This was not asked. {error}", []
         finally:
@@ -417,7 +419,7 @@ class _Chooser:
 
 
 def _tool_names(collections: Sequence[str]) -> dict[str, str]:
-    """Return a name for the tool of each collection, of the letters that hosts allow."""
+    """Return a name for each collection's tool, in the characters that hosts allow."""
     names: dict[str, str] = {}
     for collection in collections:
         plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"ask_{collection}")[:_TOOL_CHARS]
@@ -432,8 +434,8 @@ def _tool_names(collections: Sequence[str]) -> dict[str, str]:
 class _ChatOfNode(BaseChatModel):
     """A chat model for LangChain's agent that uses the calls of the surrounding node.
 
-    So its deadline, retries, usage and typed errors are those of every other node. LangChain's
-    callbacks are not called: they would forward text that is not checked yet.
+    It has the deadline, retries, usage and typed errors of every other node. LangChain's callbacks
+    are not called: they would forward text before it is checked.
     """
 
     chat: Any
@@ -450,7 +452,7 @@ class _ChatOfNode(BaseChatModel):
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AIMessage:
-        """Return the model's reply to the messages; after too many it is offered no tool."""
+        """Return the model's reply to the messages; after too many, it gets no tools."""
         replies = sum(isinstance(message, AIMessage) for message in input)
         tools = self.tools if replies < _MOST_ROUNDS else ()
         request = ChatRequest("agent", "", "", turns=tuple(input), tools=tools)

@@ -1,4 +1,4 @@
-"""Collections by their names: what tells one from the others, and which a question is for."""
+"""Collections by name: describing each, and choosing those for a question."""
 
 import math
 import re
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
@@ -15,38 +14,33 @@ from lexloop.core.types import Candidate, Turn
 from lexloop.documents.text.tokens import sentence_spans, term_set
 from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question.parts import ASKING, AUXILIARY, leans, without_context
-from lexloop.nodes.question.small_talk import small_talk
 from lexloop.nodes.relevance import coverage
 from lexloop.store.address import is_address
 from lexloop.store.view import View
-
-if TYPE_CHECKING:
-    from lexloop.store.view import View
-
 
 _HINT = "Write names and paths, as in `sample,lease=contracts/lease.txt,laws`."
 _MOST_NAME_CHARS = 60
 _MOST_COLLECTIONS = 100
 _RESERVED = frozenset(":|=,/\\[]`")
-"""Have a meaning in lists of collections, in answers, or in the names of LangGraph's nodes."""
+"""They have a meaning in lists of collections, in answers, or in names of LangGraph's nodes."""
 _MOST_TITLES, _TITLE_CHARS = 5, 100
 _MOST_PHRASES, _PHRASE_WORDS = 10, 8
 _MOST_TREES, _MOST_UNITS = 50, 3000
 
 
 def named_collections(text: str) -> dict[str, str]:
-    """Return the collections that a list such as ``sample,lease=contracts/lease.txt`` names.
+    """Return the collections of a list such as ``sample,lease=contracts/lease.txt``.
 
     Args:
-        text: Paths of documents or addresses of indexes, or ``name=path``, with commas between; the
+        text: Paths of documents, addresses of indexes, or ``name=path``, separated by commas. The
             name of a path is its last part.
 
     Returns:
-        The corpus of each by its name, in the order of the list.
+        The corpus of each collection by its name, in the order of the list.
 
     Raises:
-        SettingsError: A name is missing, cannot be used, or is there twice.
-        CorpusError: There is nothing at a path; what lies in an engine is not looked for.
+        SettingsError: A name is missing, cannot be used, or occurs twice.
+        CorpusError: A path does not exist; indexes in an engine are not looked for.
     """
     corpora: dict[str, str] = {}
     for item in _items(text):
@@ -55,7 +49,8 @@ def named_collections(text: str) -> dict[str, str]:
             problem = f"{item.strip()!r} in {text!r}" if text.strip() else "An empty list"
             raise SettingsError(f"{problem} names no collection.", _HINT)
         if not given:
-            name = corpus if corpus == SAMPLE_CORPUS else _last_part(corpus)
+            path = Path(corpus).expanduser()
+            name = corpus if corpus == SAMPLE_CORPUS else path.name or path.resolve().name
         check_name(name)
         if name in corpora:
             raise SettingsError(
@@ -77,23 +72,23 @@ def named_collections(text: str) -> dict[str, str]:
 
 
 def _items(text: str) -> Iterator[str]:
-    """Yield what stands between commas, those between the hosts of one address left alone."""
-    held = ""
+    """Yield the items between commas; commas between the hosts of an address do not separate."""
+    item = ""
     for part in text.split(","):
-        held = f"{held},{part}" if held else part
-        _, engine, rest = held.partition("://")
+        item = f"{item},{part}" if item else part
+        _, engine, rest = item.partition("://")
         if not engine or "/" in rest:
-            yield held
-            held = ""
-    if held:
-        yield held
+            yield item
+            item = ""
+    if item:
+        yield item
 
 
 def check_name(name: str) -> None:
-    """Check that a collection can be called so.
+    """Check a name for a collection.
 
     Raises:
-        SettingsError: It cannot.
+        SettingsError: The name cannot be used.
     """
     controls = [c for c in name if unicodedata.category(c)[0] in "CZ" and c != " "]
     if not name.strip() or name != name.strip() or len(name) > _MOST_NAME_CHARS:
@@ -107,10 +102,6 @@ def check_name(name: str) -> None:
     raise SettingsError(problem, f"Give it a name of 1 to {_MOST_NAME_CHARS} letters: `name=path`.")
 
 
-def _last_part(corpus: str) -> str:
-    return Path(corpus).expanduser().name or Path(corpus).expanduser().resolve().name
-
-
 def _exists(corpus: str) -> bool:
     try:
         return Path(corpus).expanduser().exists()
@@ -118,14 +109,14 @@ def _exists(corpus: str) -> bool:
         return False
 
 
-def described(name: str, views: "Mapping[str, View]") -> str:
-    """Describe what is in a collection and not in the others, so that one can choose between them.
+def described(name: str, views: Mapping[str, View]) -> str:
+    """Describe the contents of a collection that others lack, so that one can be chosen.
 
-    Only documents that the asker may see are mentioned.
+    Only documents that the user may see are mentioned.
 
     Args:
         name: The collection's name.
-        views: The asker's view of each collection, by its name.
+        views: The user's view of each collection, by its name.
     """
     contents = contents_of(name, views)
     lines = [f"{head}: {'; '.join(phrases)}." for head, phrases in contents.items() if phrases]
@@ -133,64 +124,64 @@ def described(name: str, views: "Mapping[str, View]") -> str:
     return "\n".join([opening, *lines])
 
 
-def contents_of(name: str, views: "Mapping[str, View]") -> dict[str, list[str]]:
-    """Return what is in a collection and not in the others: titles, kinds, places and headings.
+def contents_of(name: str, views: Mapping[str, View]) -> dict[str, list[str]]:
+    """Return the contents of a collection that others lack: titles, kinds, places and headings.
 
     Args:
-        name: Of the collection.
-        views: What the asker sees of each, by its name.
+        name: The collection's name.
+        views: The user's view of each collection, by its name.
     """
     view = views[name]
     others = [other for key, other in views.items() if key != name]
-    known = view.metadata(view.documents)
+    metadata = view.metadata(view.documents).values()
     titles = [title or document for document, title in view.titles.items()]
     headings = _headings(view, "provision", "annex")
     provisions = (heading for heading in headings if heading not in titles)
     more = [f"{len(titles) - _MOST_TITLES} more"] if len(titles) > _MOST_TITLES else []
-    kinds = sorted({held.kind for held in known.values() if held.kind})
-    places = sorted({held.jurisdiction for held in known.values() if held.jurisdiction})
+    kinds = sorted({known.kind for known in metadata if known.kind})
+    places = sorted({known.jurisdiction for known in metadata if known.jurisdiction})
     return {
-        "Documents": [*(_line(title) for title in titles[:_MOST_TITLES]), *more],
-        "Kinds": [_line(kind) for kind in kinds],
-        "Jurisdictions": [_line(place) for place in places],
+        "Documents": [*map(_line, titles[:_MOST_TITLES]), *more],
+        "Kinds": [*map(_line, kinds)],
+        "Jurisdictions": [*map(_line, places)],
         "Defines": _typical(_headings(view, "definition"), view, others),
         "About": _typical(provisions, view, others),
     }
 
 
-def _headings(view: "View", *kinds: str) -> Iterator[str]:
-    """Yield the headings of units of some kinds, of the first documents."""
-    trees = (view.tree_of(document) for document in view.documents[:_MOST_TREES])
-    units = (unit for tree in trees if tree is not None for unit in tree.units)
+def _headings(view: View, *kinds: str) -> Iterator[str]:
+    """Yield the headings of the first documents' units of some kinds."""
+    documents = map(view.document, view.documents[:_MOST_TREES])
+    units = (unit for document in documents for unit in document.tree.units)
     for unit in islice(units, _MOST_UNITS):
         if unit.kind in kinds and unit.heading:
             yield unit.heading
 
 
-def _typical(phrases: Iterable[str], view: "View", others: "list[View]") -> list[str]:
-    """Return the phrases whose words are least to be found in the other collections, in order."""
-    scored: dict[str, float] = {}
+def _typical(phrases: Iterable[str], view: View, others: list[View]) -> list[str]:
+    """Return the phrases whose words are rarest in the other collections, in order."""
+    scores: dict[str, float] = {}
     for phrase in dict.fromkeys(map(_line, phrases)):
         terms = term_set(phrase)
         if terms and len(phrase.split()) <= _PHRASE_WORDS:
             rare = (sum(o.idf(t) for o in others) - len(others) * view.idf(t) for t in terms)
-            scored[phrase] = sum(rare) / len(terms)
-    kept = set(sorted(scored, key=scored.__getitem__, reverse=True)[:_MOST_PHRASES])
-    return [phrase for phrase in scored if phrase in kept]
+            scores[phrase] = sum(rare) / len(terms)
+    best = set(sorted(scores, key=scores.__getitem__, reverse=True)[:_MOST_PHRASES])
+    return [phrase for phrase in scores if phrase in best]
 
 
 def _line(text: str) -> str:
-    """Return a document's words on one line, without what could close it."""
+    """Return a document's words on one line, without punctuation that could end it."""
     return re.sub(r"\s+", " ", text).strip(" .;")[:_TITLE_CHARS]
 
 
 _LEAST, _SURE = 0.85, 0.9
-"""The least nearness of a collection that is asked, with its lead before the next; and that from
-which no guard has a say."""
+"""The least nearness, plus the lead over the next collection, for a collection to be asked; and the
+nearness at which its guard is not asked."""
 _PART, _APART = 0.75, 0.1
-"""The least nearness of a part of a question that is asked apart; and by how much each of two parts
-must be nearer to its own collection than to the other's. All four were set on questions about other
-collections and on the first sixty of tests/support/routing/questions.jsonl."""
+"""The least nearness of a part that is asked separately; and how much nearer each part must be to
+its own collection than to the other's. All four were set on questions about other collections and
+on the first sixty of tests/support/routing/questions.jsonl."""
 _DEPTH = 10
 _COSINE, _COVERED = 0.5, 0.3
 _JOINT = re.compile(
@@ -218,37 +209,33 @@ _CONDITION = re.compile(rf"(?:when|where|while)\s+(?!(?:{AUXILIARY})\b)", re.IGN
 _THING = re.compile(r"(?:an?|the|my|your|our|his|her|their|for|on|under|in|to)\b", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\b(?:this|these|those|such)\s+\w", re.IGNORECASE)
 _LEAST_TERMS = 3
-"""The fewest terms of a side of a comparison, or of another part that is not a whole question."""
+"""The fewest terms of a side of a comparison, or of another incomplete question."""
 _MOST_JOINTS = 8
 
 
 @dataclass(frozen=True)
 class Routing:
-    """Whom to ask what: ``ways`` has "" for a collection that is asked the whole question.
+    """A question that stands alone, and the part for each collection; "" is the whole question.
 
-    ``reply`` answers what no documents are needed for; without ways and reply the question is about
-    none of the collections.
+    ``ways`` is empty if no collection is about the question.
     """
 
     standalone: str
     ways: dict[str, str] = field(default_factory=dict)
-    reply: str = ""
 
 
 def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context]) -> Routing:
-    """Choose the collections that a question is for.
+    """Choose the collections for a question.
 
-    The whole question goes to the collection that is nearest to it, unless it can be cut in two of
-    which each is clearly nearer to another.
+    The whole question goes to the nearest collection, unless it can be split into parts that are
+    each clearly nearer to another.
 
     Args:
-        question: As it was asked.
+        question: The user's question.
         history: The turns before it.
-        contexts: What knows each collection, by its name.
+        contexts: The context of each collection, by its name.
     """
-    if reply := small_talk(question, "collections", list(contexts)):
-        return Routing(question, reply=reply)
-    # LangGraph comes with it, which those who list collections can do without
+    # imports LangGraph, which listing collections does not need
     from lexloop.nodes.question.followups import resolved
 
     standalone = resolved(question, list(history))
@@ -256,7 +243,7 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
     if len(views) < 2:
         return Routing(standalone, dict.fromkeys([*views, *contexts][:1], ""))
     near = _Nearness(views)
-    # a follow-up with its topic behind it is one question
+    # a follow-up with its topic after it is one question
     alone = standalone == without_context(standalone)
     parts = _apart(standalone, near) if alone else []
     chosen = dict(parts)
@@ -264,14 +251,16 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
         name = near.best(standalone)
         about = _is_about(question, standalone, near, contexts[name].guard)
         return Routing(standalone, {name: ""} if about else {})
-    texts = {
-        name: " ".join(part for collection, part in parts if collection == name) for name in chosen
+    ways = {
+        name: " ".join(part for collection, part in parts if collection == name)
+        for name in views
+        if name in chosen
     }
-    return Routing(standalone, {name: texts[name] for name in views if name in texts})
+    return Routing(standalone, ways)
 
 
 def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
-    """Return what the asker sees of each collection that is searched."""
+    """Return the user's view of each collection that is searched."""
     views = {name: context.view for name, context in contexts.items()}
     return {name: view for name, view in views.items() if isinstance(view, View)}
 
@@ -279,8 +268,8 @@ def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
 def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -> bool:
     """Return whether the nearest collection is near enough to a question to be asked.
 
-    For a long question, one near sentence is enough. If it is not certain that the collection is
-    near, it is not asked a question that its guard would refuse.
+    Of a long question, one near sentence is enough. If the nearness is not certain, the
+    collection's guard may refuse the question.
     """
     name = near.best(standalone)
     spans = sentence_spans(standalone)
@@ -288,14 +277,13 @@ def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -
     score = max(near.of(text)[name] for text in texts)
     if score + near.lead(standalone) < _LEAST:
         return False
-    nearest = near.nearest(standalone, name)
-    return score >= _SURE or not guard.refuses(question, standalone, nearest)
+    return score >= _SURE or not guard.refuses(question, standalone, near.nearest(standalone, name))
 
 
 def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
-    """Return the parts of a question, each with the collection that it is for.
+    """Return the parts of a question with their collections, as pairs of collection and part.
 
-    It is split between questions, and inside one only if that makes no difference.
+    Splits between questions come first, then splits inside one.
     """
     for some in (_between(text), _within(text)):
         cuts = list(islice(some, _MOST_JOINTS))
@@ -332,7 +320,7 @@ def _within(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _cuts(text: str, joints: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, str]]:
-    """Yield each joint with what is before and behind it that leans on nothing before."""
+    """Yield each joint with the text on both sides, if the second side stands alone."""
     for joint in joints.finditer(text):
         left, right = text[: joint.start()].strip(), _LINK.sub("", text[joint.end() :].strip(), 1)
         few = len(term_set(right)) < _LEAST_TERMS
@@ -342,11 +330,11 @@ def _cuts(text: str, joints: re.Pattern[str]) -> Iterator[tuple[re.Match[str], s
 
 
 class _Nearness:
-    """How near each collection comes to a text.
+    """The nearness of each collection to a text.
 
-    That is: the best MaxSim of a chunk, and with less weight the best cosine, and the best share of
-    the text's terms that one chunk and the names above it hold, each term weighted by how rare it
-    is in the collections together.
+    It is the best MaxSim of a chunk plus, with less weight, the best cosine and the best share of
+    the text's terms in one chunk and its headings. Terms are weighted by their rarity in all
+    collections together.
     """
 
     def __init__(self, views: Mapping[str, View]) -> None:
@@ -354,7 +342,7 @@ class _Nearness:
         self._known: dict[str, dict[str, float]] = {}
 
     def prepare(self, texts: list[str]) -> None:
-        """Embed texts in one go."""
+        """Embed texts in one batch."""
         for view in self._views.values():
             view.embed(texts)
 
@@ -364,14 +352,14 @@ class _Nearness:
         return max(scores, key=scores.__getitem__)
 
     def lead(self, text: str) -> float:
-        """Return by how much the nearest collection is nearer than the next one."""
+        """Return how much nearer the nearest collection is than the next one."""
         first, second, *_ = sorted(self.of(text).values(), reverse=True)
         return first - second
 
     def margin(self, left: str, right: str) -> float:
         """Return how much nearer each text is to its own collection than to the other's.
 
-        It is 0 if both have the same collection, or none is near enough.
+        0 if both have the same collection, or one is not near enough.
         """
         own, other = self.best(left), self.best(right)
         ours, theirs = self.of(left), self.of(right)
@@ -380,7 +368,7 @@ class _Nearness:
         return min(ours[own] - ours[other], theirs[other] - theirs[own])
 
     def nearest(self, text: str, name: str) -> list[Candidate]:
-        """Return the chunk of a collection with the best cosine, and that as its signal."""
+        """Return a collection's chunk with the best cosine, as its score and signal."""
         view = self._views[name]
         hits = view.search_vector([text], 1)[0]
         chunks = view.chunks([hit.chunk_id for hit in hits])
@@ -390,33 +378,29 @@ class _Nearness:
         ]
 
     def of(self, text: str) -> dict[str, float]:
-        """Return how near each collection comes."""
+        """Return the nearness of each collection."""
         if text not in self._known:
-            weights = self._weights(term_set(text))
+            views = self._views.values()  # collections count alike, however large they are
+            weights = {t: math.fsum(view.idf(t) for view in views) for t in term_set(text)}
             self._known[text] = {
                 name: _near(text, weights, name, view) for name, view in self._views.items()
             }
         return self._known[text]
 
-    def _weights(self, terms: frozenset[str]) -> dict[str, float]:
-        """Return the weight of each term: collections count alike, however large they are."""
-        views = self._views.values()
-        return {term: math.fsum(view.idf(term) for view in views) for term in terms}
-
 
 def _near(text: str, weights: Mapping[str, float], name: str, view: View) -> float:
-    vector = view.search_vector([text], _DEPTH)[0]
-    hits = [*vector, *view.search_lexical([text], _DEPTH)[0]]
+    by_vector = view.search_vector([text], _DEPTH)[0]
+    hits = [*by_vector, *view.search_lexical([text], _DEPTH)[0]]
     ids = list(dict.fromkeys(hit.chunk_id for hit in hits))
     if not ids:
         return 0.0
-    cosine = vector[0].score if vector else 0.0
+    cosine = by_vector[0].score if by_vector else 0.0
     close = view.closeness(text, ids)
     late = cosine if close is None else float(close.mean(axis=0).max())
     named = term_set(name)
-    held = (
+    terms = (
         named.union(*map(term_set, (chunk["title"], chunk.get("context", ""), chunk["text"])))
         for chunk in view.chunks(ids)
     )
-    covered = max(coverage(weights, has) for has in held)
+    covered = max(coverage(weights, each) for each in terms)
     return late + _COSINE * cosine + _COVERED * covered

@@ -1,4 +1,4 @@
-"""One answer of what several collections said, its sources numbered as one list."""
+"""Combining the answers of several collections into one, with one list of sources."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
@@ -14,16 +14,16 @@ from lexloop.nodes.question.small_talk import UNSCORED
 
 T = TypeVar("T")
 TextIn = Callable[[str, str], str | None]
-"""From a collection and the name of one of its documents to the text."""
+"""Returns the text of a document by its collection and name."""
 _UNBACKED = "The answer comes from the model alone: no document backs it."
 
 
-class Said(NamedTuple):
-    """What came of a question in a collection.
+class Reply(NamedTuple):
+    """A collection's reply to a question.
 
     Args:
-        collection: Its name.
-        part: The part of the question that was left to it; "" for the whole.
+        collection: The collection's name.
+        part: Its part of the question; "" for the whole.
         state: The working state at the end of its run.
     """
 
@@ -33,12 +33,12 @@ class Said(NamedTuple):
 
     @property
     def answers(self) -> bool:
-        """True if it did not abstain."""
+        """True if it is not an abstention."""
         return not self.state["abstained"]
 
 
 def absent() -> AgentUpdate:
-    """Return the keys of the abstention if no collection was asked."""
+    """Return the state keys of the abstention if no collection was asked."""
     reasons = ["None of the collections is about this."]
     return {
         "answer": ABSTENTION,
@@ -48,20 +48,16 @@ def absent() -> AgentUpdate:
     }
 
 
-def combined(replies: Sequence[Said]) -> AgentUpdate:
-    """Return one answer of what collections said, in their order; at least one was asked."""
+def combined(replies: Sequence[Reply]) -> AgentUpdate:
+    """Return one answer of the replies of at least one collection, in order."""
     answering = [reply for reply in replies if reply.answers]
-    left = (
-        [reply.part for reply in replies if reply.part and not reply.answers] if answering else []
-    )
+    left = [reply.part for reply in replies if answering and reply.part and not reply.answers]
     sources = numbered(answering or replies)
     evaluation = _evaluation(answering or replies, left, many=len(replies) > 1)
     finding: Finding = "near" if sources else "absent"
     if answering:
         finding = "answers" if evaluation["passed"] else "in part"
     passages = _labelled(replies, "passages")
-    for n, passage in enumerate(passages, 1):
-        passage["n"] = n
     first = replies[0].state
     return {
         "complexity": first["complexity"],
@@ -75,7 +71,7 @@ def combined(replies: Sequence[Said]) -> AgentUpdate:
         "near": [] if answering else sources,
         "finding": finding,
         "evaluation": evaluation,
-        "passages": passages,
+        "passages": [{**passage, "n": n} for n, passage in enumerate(passages, 1)],
         "triplets": _labelled(replies, "triplets"),
         "candidates": _labelled(replies, "candidates"),
         "graph_candidates": _labelled(replies, "graph_candidates"),
@@ -86,35 +82,33 @@ def combined(replies: Sequence[Said]) -> AgentUpdate:
     }
 
 
-def searched(question: ParsedQuestion, replies: Sequence[Said]) -> ParsedQuestion:
-    """Return the whole question with all that collections were searched for."""
+def searched(question: ParsedQuestion, replies: Sequence[Reply]) -> ParsedQuestion:
+    """Return the whole question with the queries, keywords and documents of all collections."""
+    parsed = [reply.state["parsed"] for reply in replies]
     return {
         **question,
-        "queries": _once(query for reply in replies for query in reply.state["parsed"]["queries"]),
-        "keywords": _once(word for reply in replies for word in reply.state["parsed"]["keywords"]),
-        "documents": _once(
-            name for reply in replies for name in reply.state["parsed"]["documents"]
-        ),
+        "queries": _once(query for each in parsed for query in each["queries"]),
+        "keywords": _once(word for each in parsed for word in each["keywords"]),
+        "documents": _once(name for each in parsed for name in each["documents"]),
     }
 
 
-def written(text: str, replies: Sequence[Said], text_in: TextIn) -> AgentUpdate:
+def written(text: str, replies: Sequence[Reply], text_in: TextIn) -> AgentUpdate:
     """Return the answer that a model wrote from the collections' answers, with checked citations.
 
-    A marker that none of the collections gave is removed and reported.
+    A marker without a source is removed and reported.
 
     Args:
-        text: The model's text, with the numbers that ``numbered`` gave.
+        text: The model's text, with the numbers of ``numbered``.
         replies: The answers that the model was given.
         text_in: Returns the text of a document.
     """
     base = combined(replies) if replies else absent()
     sources = base.get("citations", [])
-    text = with_markers(text.strip(), {source["n"] for source in sources})
+    known = {source["n"] for source in sources}
+    text = with_markers(text.strip(), known)
     if abstains(text):
         near = [*sources, *base.get("near", [])]
-        finding: Finding = "near" if near else "absent"
-        verdict: Evaluation = {**UNSCORED, "reasons": ["The model abstained."]}
         return {
             **base,
             "answer": ABSTENTION,
@@ -122,10 +116,9 @@ def written(text: str, replies: Sequence[Said], text_in: TextIn) -> AgentUpdate:
             "warning": "",
             "citations": [],
             "near": near,
-            "finding": finding,
-            "evaluation": verdict,
+            "finding": "near" if near else "absent",
+            "evaluation": {**UNSCORED, "reasons": ["The model abstained."]},
         }
-    known = {source["n"] for source in sources}
     used = list(dict.fromkeys(numbers_in(text)))
     numbers = {old: n for n, old in enumerate((n for n in used if n in known), 1)}
     answer = renumbered(text, numbers)
@@ -136,41 +129,42 @@ def written(text: str, replies: Sequence[Said], text_in: TextIn) -> AgentUpdate:
     problems = _problems(answer, citations, text_in) if replies else [_UNBACKED]
     foreign = as_markers(n for n in used if n not in known)
     dropped = [f"Left out: {foreign}, which no collection gave."] if foreign else []
-    evaluation = {**base["evaluation"], "citations_verified": not problems}
-    evaluation["passed"] = bool(evaluation["passed"] and not problems)
-    evaluation["reasons"] = [
-        *dropped,
-        *problems,
-        *(base["evaluation"]["reasons"] if replies else []),
-    ]
-    evaluation.pop("answers", None)  # it was told of what the collections wrote
+    reasons = base["evaluation"]["reasons"] if replies else []
+    passed = bool(base["evaluation"]["passed"] and not problems)
+    evaluation: Evaluation = {
+        **base["evaluation"],
+        "citations_verified": not problems,
+        "passed": passed,
+        "reasons": [*dropped, *problems, *reasons],
+    }
+    evaluation.pop("answers", None)  # it is the probability of the collections' own answers
     failed = " ".join(problems[:3])
-    warning = " ".join(filter(None, [*dropped, failed, base.get("warning", "")]))
     return {
         **base,
         "answer": answer,
         "abstained": False,
-        "warning": warning,
+        "warning": " ".join(filter(None, [*dropped, failed, base.get("warning", "")])),
         "citations": citations,
         "near": [],
-        "finding": "answers" if evaluation["passed"] else "in part",
-        "evaluation": cast("Evaluation", evaluation),
+        "finding": "answers" if passed else "in part",
+        "evaluation": evaluation,
     }
 
 
 def _problems(answer: str, citations: list[Citation], text_in: TextIn) -> list[str]:
-    """Return why the citations do not verify; two collections may have documents of one name."""
-    places = {f"{c['collection']}: {c['document']}": c for c in citations}
-    named = [{**c, "document": f"{c['collection']}: {c['document']}"} for c in citations]
+    """Return why the citations cannot be verified.
 
-    def text_of(place: str) -> str | None:
-        held = places[place]
-        return text_in(held["collection"], held["document"])
+    Documents are renamed, as two collections may have one of the same name.
+    """
+    places = [(c["collection"], c["document"]) for c in citations]
+    names = {": ".join(place): place for place in places}
+    named: list[Citation] = [
+        {**c, "document": ": ".join(place)} for c, place in zip(citations, places, strict=True)
+    ]
+    return citation_problems(answer, named, lambda name: text_in(*names[name]))
 
-    return citation_problems(answer, cast("list[Citation]", named), text_of)
 
-
-def told(reply: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
+def tool_reply(reply: Reply, before: Sequence[Reply]) -> tuple[str, list[Citation]]:
     """Return a tool's text for a collection's answer, with sources numbered after earlier ones.
 
     Args:
@@ -186,16 +180,16 @@ def told(reply: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
     return with_sources(answer, sources, reply.state["warning"]), sources
 
 
-def numbered(replies: Sequence[Said]) -> list[Citation]:
+def numbered(replies: Sequence[Reply]) -> list[Citation]:
     """Return the sources of collections as one list, numbered from 1 in the order of their use."""
-    citations: list[Citation] = []
-    for reply, numbers in zip(replies, _numbers(replies), strict=True):
-        for source in _sources(reply.state):
-            citations.append({**source, "n": numbers[source["n"]], "collection": reply.collection})
-    return citations
+    return [
+        {**source, "n": numbers[source["n"]], "collection": reply.collection}
+        for reply, numbers in zip(replies, _numbers(replies), strict=True)
+        for source in _sources(reply.state)
+    ]
 
 
-def _numbers(replies: Sequence[Said]) -> list[dict[int, int]]:
+def _numbers(replies: Sequence[Reply]) -> list[dict[int, int]]:
     """Return for each collection the new numbers by the old ones."""
     numbers: list[dict[int, int]] = []
     last = 0
@@ -209,26 +203,24 @@ def _numbers(replies: Sequence[Said]) -> list[dict[int, int]]:
 
 
 def _sources(state: State) -> list[Citation]:
-    """Return the citations of an answer; of an abstention what comes near one."""
+    """Return the citations of an answer, or the nearest passages of an abstention."""
     return state.get("near", []) if state["abstained"] else state["citations"]
 
 
-def _written(replies: Sequence[Said]) -> str:
-    """Write the answers below one another, each under the name of its collection."""
-    answering = [reply for reply in replies if reply.answers]
-    numbers = iter(_numbers(answering))
+def _written(replies: Sequence[Reply]) -> str:
+    """Return the answers below one another, each under the name of its collection."""
+    numbers = iter(_numbers([reply for reply in replies if reply.answers]))
     if len(replies) == 1:
         return renumbered(replies[0].state["answer"], next(numbers))
-    lines = [
+    return "\n\n".join(
         f"In {unmarked(reply.collection)}:\n{renumbered(reply.state['answer'], next(numbers))}"
         if reply.answers
         else f"{unmarked(reply.collection)} does not answer this."
         for reply in replies
-    ]
-    return "\n\n".join(lines)
+    )
 
 
-def _evaluation(replies: Sequence[Said], left: list[str], *, many: bool) -> Evaluation:
+def _evaluation(replies: Sequence[Reply], left: list[str], *, many: bool) -> Evaluation:
     """Return the verdict on all answers: the lowest of each score, passed if each passed."""
     verdicts = [reply.state["evaluation"] for reply in replies]
     merged: Evaluation = {
@@ -253,7 +245,7 @@ def _evaluation(replies: Sequence[Said], left: list[str], *, many: bool) -> Eval
     return merged
 
 
-def _warnings(replies: Sequence[Said], left: list[str]) -> str:
+def _warnings(replies: Sequence[Reply], left: list[str]) -> str:
     many = len(replies) > 1
     warnings = [
         f"{reply.collection}: {warning}" if many else warning
@@ -263,14 +255,15 @@ def _warnings(replies: Sequence[Said], left: list[str]) -> str:
     return " ".join([*(f"Not answered: {part}" for part in left), *warnings])
 
 
-def _labelled(replies: Sequence[Said], key: str) -> list[Any]:
-    held = [(reply.collection, cast("list[Any]", reply.state.get(key, []))) for reply in replies]
-    return [{**item, "collection": name} for name, items in held for item in items]
+def _labelled(replies: Sequence[Reply], key: str) -> list[Any]:
+    lists = [(reply.collection, cast("list[Any]", reply.state.get(key, []))) for reply in replies]
+    return [{**item, "collection": name} for name, items in lists for item in items]
 
 
 def _once(items: Iterable[T]) -> list[T]:
-    kept: list[T] = []
+    """Return the items without repetitions; they need not be hashable."""
+    distinct: list[T] = []
     for item in items:
-        if item not in kept:
-            kept.append(item)
-    return kept
+        if item not in distinct:
+            distinct.append(item)
+    return distinct

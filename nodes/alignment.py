@@ -1,13 +1,12 @@
-"""Where a claim that copies a sentence says something else: word by word beside it.
+"""Comparing a claim with the sentence that it copies, word by word, to find changes of meaning.
 
-Words that bind ("must", "at least", "every", "or", "unless") are read as operators: each is of a
-kind and, in it, of a class. Two words of one class say the same; an operator that is exchanged for
-one of another class of its kind changes what is said, as does a restriction put in or left out.
+Words that bind ("must", "at least", "every", "or", "unless") are operators. Each has a kind and a
+class within it. Words of one class mean the same. Exchanging an operator for one of another class
+of its kind changes the meaning, and so does adding or leaving out a restriction.
 """
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
@@ -18,7 +17,7 @@ from lexloop.documents.text.quantities import UNITS, dates, number_of
 from lexloop.documents.text.tokens import tokenize
 
 LIKE = 0.7
-"""The share of the shorter text that the longer must hold in order to be its copy."""
+"""The least share of the shorter text that a copy must have."""
 _LONGEST = 4
 OPERATORS: dict[str, dict[str, str]] = {
     "modal": {
@@ -60,9 +59,8 @@ OPERATORS: dict[str, dict[str, str]] = {
     },
 }
 _SAME_WAY = {"at_least": "above", "at_most": "below"}
-"""Bounds that point the same way are taken for one another."""
+"""Bounds of the same direction count as the same."""
 NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
-_ADDED = {"restriction", "ordinal"}
 _READ = re.compile(
     "|".join(
         rf"\b(?P<{kind}_{name}>{pattern})\b"
@@ -73,13 +71,13 @@ _READ = re.compile(
 )
 CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
 _MOST_UNSAID = 0.5
-"""The share of the terms of a condition that a sentence may hold without saying it."""
+"""The most of a condition's terms that a sentence without the condition may have."""
 _ASIDES = frozenset(
     "the a an each every any either neither other another his her its their also then not".split()
 )
-"""Words between who acts and the verb, or before them, that say nothing of either."""
+"""Words around an actor and a verb that do not change either."""
 _JOINED = 4
-"""The most words from one who acts to the next that is joined with him."""
+"""The most words between two joined actors."""
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
 _WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d+(?:[.,]\d+)*")
 _SUBJECT = re.compile(
@@ -88,41 +86,51 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
-"""The endings of nouns that name who acts."""
+"""Matches nouns that name an actor, by their endings."""
 
 
 class Word(NamedTuple):
     """A word of a text, or an operator.
 
     Args:
-        said: As it is written, in small letters.
-        kind: Of the operator; empty for another word.
-        means: The class of the operator, or the word.
+        text: The word as written, in lower case.
+        kind: Kind of the operator; "" for another word.
+        means: Class of the operator, or the word itself.
     """
 
-    said: str
+    text: str
     kind: str
     means: str
 
 
 def read_words(text: str) -> list[Word]:
-    """Split a text into words in small letters, operators as one word each."""
-    found: list[Word] = []
+    """Split a text into words in lower case; an operator is one word."""
+    parsed: list[Word] = []
     flat, end = " ".join(text.split()), 0
     for match in _READ.finditer(flat):
-        found += [Word(word, "", word) for word in _WORD.findall(flat[end : match.start()].lower())]
+        parsed += _plain_words(flat[end : match.start()])
         kind, _, name = str(match.lastgroup).partition("_")
-        found.append(Word(match.group().lower(), kind, _SAME_WAY.get(name, name)))
+        parsed.append(Word(match.group().lower(), kind, _SAME_WAY.get(name, name)))
         end = match.end()
-    return [*found, *(Word(word, "", word) for word in _WORD.findall(flat[end:].lower()))]
+    return [*parsed, *_plain_words(flat[end:])]
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """A claim beside a sentence.
+def _plain_words(text: str) -> Iterator[Word]:
+    return (Word(word, "", word) for word in _WORD.findall(text.lower()))
+
+
+def _text_of(words: Sequence[Word]) -> str:
+    return " ".join(word.text for word in words)
+
+
+class Aligned(NamedTuple):
+    """A claim aligned with a sentence.
 
     Args:
-        shared: How many words both have, in their order.
+        theirs: The words of the sentence.
+        ours: The words of the claim.
+        spans: The operations of ``SequenceMatcher`` that turn the sentence into the claim.
+        shared: The number of common words, in order.
     """
 
     theirs: list[Word]
@@ -132,238 +140,225 @@ class Aligned:
 
     @property
     def share(self) -> float:
-        """How much of the shorter one the other has, in [0, 1]."""
+        """The share of the shorter text that the other has, in [0, 1]."""
         return self.shared / max(1, min(len(self.theirs), len(self.ours)))
+
+    def changes(self) -> Iterator[tuple[str, list[Word], list[Word], list[Word]]]:
+        """Yield each operation that changes words, the old and new words, and the words after."""
+        for operation, first, end, start, stop in self.spans:
+            if operation != "equal":
+                behind = [*self.theirs[end : end + 1], *self.ours[stop : stop + 1]]
+                yield operation, self.theirs[first:end], self.ours[start:stop], behind
 
 
 def aligned(sentence: str, claim: str) -> Aligned:
-    """Lay a claim beside a sentence; operators of one class are the same word."""
+    """Align a claim with a sentence; operators of one class are equal."""
     theirs, ours = read_words(sentence), read_words(claim)
-    laid = SequenceMatcher(None, [w[1:] for w in theirs], [w[1:] for w in ours], autojunk=False)
-    shared = sum(block.size for block in laid.get_matching_blocks())
-    return Aligned(theirs, ours, laid.get_opcodes(), shared)
+    matcher = SequenceMatcher(None, [w[1:] for w in theirs], [w[1:] for w in ours], autojunk=False)
+    shared = sum(block.size for block in matcher.get_matching_blocks())
+    return Aligned(theirs, ours, matcher.get_opcodes(), shared)
 
 
 # carries, by benchmarks/altered.py, most of the statements with one word exchanged or added
 def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
-    """Return the changes of meaning between a claim and the sentence that it is a copy of.
+    """Return the changes of meaning between a claim and the sentence that it copies.
 
-    The claim is aligned with the sentences that say nearly the same. What is left out is told by
-    ``left_out``. Parties and further words are told from all of the ``evidence``. None if the
-    claim is no copy.
+    The claim is aligned with the nearest sentences. Parties and added words are looked up in all of
+    the ``evidence``. Empty if the claim is not a copy. ``left_out`` returns what is left out.
     """
-    laid = [aligned(sentence, claim) for sentence in sentences]
-    best = max((one.share for one in laid), default=0.0)
+    candidates = [aligned(sentence, claim) for sentence in sentences]
+    best = max((candidate.share for candidate in candidates), default=0.0)
     if best < LIKE:
         return []
     parties, known = parties_of(evidence), _flat(evidence)
-    near = [one for one in laid if one.share == best]
+    nearest = [candidate for candidate in candidates if candidate.share == best]
     added = added_restrictions(claim, [*map(_terms, sentences)], copied=True)
-    return [*min(([*_changes(one, parties, known)] for one in near), key=len), *added]
+    return [*min(([*_changes(each, parties, known)] for each in nearest), key=len), *added]
 
 
-def contradictions(one: str, other: str) -> list[str]:
-    """Return what a statement ("it") contradicts another in, of which it is a copy.
+def contradictions(statement: str, other: str) -> list[str]:
+    """Return how a statement ("it") contradicts another one that it copies.
 
-    What one of them leaves out counts if it restricts what is said.
+    Leaving out a restriction is a contradiction.
     """
-    laid = aligned(other, one)
-    if laid.share < LIKE:
+    copy = aligned(other, statement)
+    if copy.share < LIKE:
         return []
-    changes = _changes(laid, parties_of(f"{one}\n{other}"), _flat(other))
-    added = added_restrictions(one, [frozenset(tokenize(other))], copied=True)
-    if found := [*changes, *added] or [*_denied(laid)] or [*_days(one, other)]:
-        return found
-    return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(one, other)) else []
+    changes = [*_changes(copy, parties_of(f"{statement}\n{other}"), _flat(other))]
+    changes += added_restrictions(statement, [frozenset(tokenize(other))], copied=True)
+    if changes := changes or [*_denied(copy)] or [*_days(statement, other)]:
+        return changes
+    return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(statement, other)) else []
 
 
-def _days(one: str, other: str) -> Iterator[str]:
-    """Yield the day of one of two copies if the other names another one."""
-    mine, theirs = dates(one), dates(other)
+def _days(statement: str, other: str) -> Iterator[str]:
+    """Yield the difference if two copies have different days."""
+    mine, theirs = dates(statement), dates(other)
     if mine and theirs and not mine & theirs:
         yield f"it says {min(mine).title()}, where there is {min(theirs).title()}"
 
 
-def _denied(one: Aligned) -> Iterator[str]:
-    """Yield the first word by which one of two copies alone denies something."""
-    for kind, first, end, start, stop in one.spans:
-        sides = one.ours[start:stop], one.theirs[first:end]
-        mine, theirs = ([w.said for w in words if w.said in NEGATORS] for words in sides)
-        if kind != "equal" and len(mine) != len(theirs):
+def _denied(copy: Aligned) -> Iterator[str]:
+    """Yield the first negation that only one of two copies has."""
+    for _, was, now, _ in copy.changes():
+        mine, theirs = ([w.text for w in words if w.text in NEGATORS] for words in (now, was))
+        if len(mine) != len(theirs):
             yield f"it says “{mine[0]}”" if mine else f"it leaves out “{theirs[0]}”"
             return
 
 
-def _changes(one: Aligned, parties: Set[str], known: str) -> Iterator[str]:
-    for kind, first, end, start, stop in one.spans:
-        was, now = one.theirs[first:end], one.ours[start:stop]
-        if kind == "replace" and max(len(was), len(now)) <= _LONGEST:
-            around = [*one.theirs[end : end + 1], *one.ours[stop : stop + 1]]
-            yield from _exchanged(was, now, around)
-            yield from _unit(was, now)
-            yield from _number(was, now)
-            yield from _party(was, now, parties)
-        if kind in ("replace", "insert"):
+def _changes(copy: Aligned, parties: Set[str], known: str) -> Iterator[str]:
+    """Yield the exchanged operators, units, numbers and parties, and what is added."""
+    for operation, was, now, behind in copy.changes():
+        if operation == "replace" and max(len(was), len(now)) <= _LONGEST:
+            yield from _exchanged(was, now, behind)
+            for group in UNITS:
+                yield from _different(*({_singular(w) for w in ws} & group for ws in (now, was)))
+            yield from _different(
+                *({n for w in words if (n := number_of(w.text))} for words in (now, was))
+            )
+            mine, theirs = (frozenset(tokenize(_text_of(words))) & parties for words in (now, was))
+            if mine - theirs and theirs - mine:
+                yield f"it says “{_text_of(now)}”, where there is “{_text_of(was)}”"
+        if operation != "delete":
             yield from _added(was, now, known)
 
 
-def _exchanged(was: Sequence[Word], now: Sequence[Word], around: Sequence[Word]) -> Iterator[str]:
-    """Yield operators of one kind that are of different classes; before "not" modals may be."""
-    denied = any(word.said == "not" for word in (*was, *now, *around))
+def _exchanged(was: Sequence[Word], now: Sequence[Word], behind: Sequence[Word]) -> Iterator[str]:
+    """Yield operators of one kind and different classes, except modal verbs beside "not"."""
+    denied = any(word.text == "not" for word in (*was, *now, *behind))
     for kind in OPERATORS:
-        mine, theirs = ({w.means: w.said for w in words if w.kind == kind} for words in (now, was))
-        if not (mine and theirs) or mine.keys() & theirs.keys() or (denied and kind == "modal"):
-            continue
-        yield f"it says “{min(mine.values())}”, where there is “{min(theirs.values())}”"
+        mine, theirs = ({w.means: w.text for w in words if w.kind == kind} for words in (now, was))
+        if mine and theirs and not mine.keys() & theirs.keys() and not (denied and kind == "modal"):
+            yield f"it says “{min(mine.values())}”, where there is “{min(theirs.values())}”"
 
 
 def _added(was: Sequence[Word], now: Sequence[Word], known: str) -> Iterator[str]:
-    """Yield an "only" or an ordinal that a claim puts in, and that stands nowhere in the evidence.
+    """Yield an added "only" or ordinal whose words are nowhere in the evidence.
 
-    Other restrictions are told by ``added_restrictions``.
+    ``added_restrictions`` yields other restrictions.
     """
-    held = {word.kind for word in was}
+    kinds = {word.kind for word in was}
     for place, word in enumerate(now):
-        if word.kind in _ADDED - held and (word.kind == "ordinal" or word.means == "only"):
-            said = " ".join(one.said for one in now[place:])
-            if said not in known:
-                yield f"it adds “{said}”"
-                return
+        counts = word.kind == "ordinal" or (word.kind == "restriction" and word.means == "only")
+        if counts and word.kind not in kinds and (words := _text_of(now[place:])) not in known:
+            yield f"it adds “{words}”"
+            return
 
 
-def _unit(was: Sequence[Word], now: Sequence[Word]) -> Iterator[str]:
-    for group in UNITS:
-        mine, theirs = (
-            {_IRREGULAR.get(w.said) or w.said.removesuffix("s") for w in words} & group
-            for words in (now, was)
-        )
-        if mine and theirs and not mine & theirs:
-            yield f"it says {min(mine)}, where there is {min(theirs)}"
+def _singular(word: Word) -> str:
+    return _IRREGULAR.get(word.text) or word.text.removesuffix("s")
 
 
-def _number(was: Sequence[Word], now: Sequence[Word]) -> Iterator[str]:
-    mine, theirs = ({n for w in words if (n := number_of(w.said))} for words in (now, was))
+def _different(mine: Set[str], theirs: Set[str]) -> Iterator[str]:
     if mine and theirs and not mine & theirs:
         yield f"it says {min(mine)}, where there is {min(theirs)}"
-
-
-def _party(was: Sequence[Word], now: Sequence[Word], parties: Set[str]) -> Iterator[str]:
-    said, there = (" ".join(word.said for word in words) for words in (now, was))
-    mine, theirs = (frozenset(tokenize(text)) & parties for text in (said, there))
-    if mine - theirs and theirs - mine:
-        yield f"it says “{said}”, where there is “{there}”"
 
 
 def added_restrictions(
     claim: str, terms: Sequence[Set[str]], *, copied: bool = False
 ) -> Iterator[str]:
-    """Yield the exceptions and conditions of a claim that no sentence has the words of.
+    """Yield a claim's exceptions and conditions whose words are in no sentence.
 
     Args:
-        claim: A claim.
-        terms: The search terms of each sentence that may bear it out.
-        copied: Whether it is a copy of one. In other words "when" and "if" may tell what holds.
+        claim: The claim.
+        terms: The search terms of each sentence that may support it.
+        copied: Whether the claim copies a sentence. In other claims "when" and "if" may not be
+            conditions.
     """
     for clause in CLAUSE.split(claim):
-        spoken = read_words(clause)
-        places = [n for n, word in enumerate(spoken) if word.kind == "restriction"]
-        for place, end in pairwise([*places, len(spoken)]):
-            if not (copied or LIMITING.search(spoken[place].said)):
-                continue
-            said = " ".join(word.said for word in spoken[place:end])
-            words = (word.said for word in spoken[place + 1 : end] if not word.said[0].isdigit())
-            own = frozenset(tokenize(" ".join(words)))
-            if own and max(len(own & held) for held in terms) <= len(own) * _MOST_UNSAID:
-                yield f"it adds “{said}”"
+        words = read_words(clause)
+        places = [n for n, word in enumerate(words) if word.kind == "restriction"]
+        for place, end in pairwise([*places, len(words)]):
+            if copied or LIMITING.search(words[place].text):
+                behind = [word for word in words[place + 1 : end] if not word.text[0].isdigit()]
+                own = frozenset(tokenize(_text_of(behind)))
+                if own and max(len(own & held) for held in terms) <= len(own) * _MOST_UNSAID:
+                    yield f"it adds “{_text_of(words[place:end])}”"
 
 
 def exchanged_junctions(claim: str, sentences: Sequence[str]) -> Iterator[str]:
-    """Yield an "and" of a claim for an "or" between the same words in all sentences, and reverse.
+    """Yield an "and" of a claim that is "or" between the same words elsewhere, and the reverse.
 
-    A negation makes one of the other: nothing is told then.
+    Texts with a negation are left out: it turns one into the other.
     """
-    ours = dict(_junctions(claim))
-    found = [dict(_junctions(sentence)) for sentence in sentences]
-    for around, joint in ours.items():
-        theirs = {one[around] for one in found if around in one}
-        if theirs and joint not in theirs:
-            yield f"it says “{joint}”, where there is “{min(theirs)}”"
+    junctions = [dict(_junctions(sentence)) for sentence in sentences]
+    for around, junction in dict(_junctions(claim)).items():
+        theirs = {its[around] for its in junctions if around in its}
+        if theirs and junction not in theirs:
+            yield f"it says “{junction}”, where there is “{min(theirs)}”"
 
 
 def _junctions(text: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the two terms around each "and" and "or" of a text that denies nothing."""
-    spoken = read_words(text)
-    if any(word.said in NEGATORS or word.means == "forbidden" for word in spoken):
+    """Yield the two terms around each "and" and "or" of a text without negations."""
+    words = read_words(text)
+    if any(word.text in NEGATORS or word.means == "forbidden" for word in words):
         return
-    for place, word in enumerate(spoken):
+    for place, word in enumerate(words):
         if word.kind == "junction":
-            before, behind = spoken[:place], spoken[place + 1 :]
-            left = next((one for w in reversed(before) for one in tokenize(w.said)), "")
-            right = next((one for w in behind for one in tokenize(w.said)), "")
-            yield frozenset((left, right)), word.means
+            sides = reversed(words[:place]), words[place + 1 :]
+            around = (next((t for w in side for t in tokenize(w.text)), "") for side in sides)
+            yield frozenset(around), word.means
 
 
 def other_actors(claim: str, sentences: Sequence[str], parties: Set[str]) -> Iterator[str]:
-    """Yield a party of which a claim says what all sentences that say it say of another."""
-    ours, theirs = _acting(claim, parties), [_acting(one, parties) for one in sentences]
-    for does in ours.keys() & {verb for one in theirs for verb in one}:
-        there = frozenset().union(*(one.get(does, frozenset()) for one in theirs))
-        if ours[does].isdisjoint(there):
-            yield f"it says of “{min(ours[does])}” what is said of “{min(there)}”"
+    """Yield a party to whom a claim ascribes what all sentences ascribe to another."""
+    ours, theirs = _acting(claim, parties), [_acting(each, parties) for each in sentences]
+    for verb, actors in ours.items():
+        others = frozenset[str]().union(*(their.get(verb, ()) for their in theirs))
+        if others and actors.isdisjoint(others):
+            yield f"it says of “{min(actors)}” what is said of “{min(others)}”"
 
 
 def _acting(text: str, parties: Set[str]) -> dict[str, frozenset[str]]:
-    """Return who does what in a text: by the term of each verb, the parties before it.
+    """Return the parties that do something in a text, by the term of each verb.
 
-    Of the passive it is who stands behind "by". Those that "and" or "or" join do the same.
+    An actor stands before the verb, or after "by" in the passive. Actors joined by "and" or "or"
+    do the same.
     """
-    found: dict[str, frozenset[str]] = {}
-    spoken = [w for w in read_words(text) if w.said not in _ASIDES]
-    terms = ["" if w.kind else next(iter(tokenize(w.said)), "") for w in spoken]
-    following = ""  # what the next party does
-    near = len(spoken)  # where it stands
-    for place in range(len(spoken) - 1, -1, -1):
+    actors: dict[str, frozenset[str]] = {}
+    words = [word for word in read_words(text) if word.text not in _ASIDES]
+    terms = ["" if word.kind else next(iter(tokenize(word.text)), "") for word in words]
+    next_verb = ""  # the verb of the next party
+    next_place = len(words)
+    for place in range(len(words) - 1, -1, -1):
         if terms[place] not in parties:
             continue
         behind = place + 1
-        while behind < len(spoken) and spoken[behind].kind == "modal":
+        while behind < len(words) and words[behind].kind == "modal":
             behind += 1
-        verb = terms[behind] if behind < len(spoken) else ""
-        if spoken[place - 1 : place] and spoken[place - 1].said == "by":
+        verb = terms[behind] if behind < len(words) else ""
+        if place and words[place - 1].text == "by":
             verb = terms[place - 2] if place > 1 else ""
-        elif {w.said for w in spoken[behind + 1 : behind + 2]} == {"by"}:
-            verb = ""  # the passive: nothing acts
-        elif near == place + 1:
-            verb = following  # "employment agency" is one
-        elif {w.kind for w in spoken[place + 1 : place + 2]} == {"junction"}:
-            verb = following if near - place <= _JOINED else ""
-        following, near = verb, place
+        elif {word.text for word in words[behind + 1 : behind + 2]} == {"by"}:
+            verb = ""  # the passive has its actor after "by"
+        elif next_place == place + 1:
+            verb = next_verb  # "employment agency" is one party
+        elif {word.kind for word in words[place + 1 : place + 2]} == {"junction"}:
+            verb = next_verb if next_place - place <= _JOINED else ""
+        next_verb, next_place = verb, place
         if verb:
-            found[verb] = found.get(verb, frozenset()) | {terms[place]}
-    return found
+            actors[verb] = actors.get(verb, frozenset()) | {terms[place]}
+    return actors
 
 
 def restriction_left_out(claim: str, sentence: str) -> str:
-    """Return the words of a sentence that restrict it and that its copy does without.
-
-    Empty if there are none.
-    """
-    one = aligned(sentence, claim)
-    for kind, first, end, start, stop in one.spans:
-        was, now = one.theirs[first:end], one.ours[start:stop]
-        if kind == "equal" or any(word.kind == "restriction" for word in now):
+    """Return the words of a restriction in a sentence that its copy lacks, or ""."""
+    copy = aligned(sentence, claim)
+    for operation, first, end, start, stop in copy.spans:
+        was, now = copy.theirs[first:end], copy.ours[start:stop]
+        if operation == "equal" or any(word.kind == "restriction" for word in now):
             continue
-        # behind "where:" the claim is the condition
-        ends = len(was) - 1
+        # after a final "where:" the claim is the condition
         places = [
             n
             for n, word in enumerate(was)
-            if word.kind == "restriction" and (n < ends or word.means == "unless")
+            if word.kind == "restriction" and (n < len(was) - 1 or word.means == "unless")
         ]
-        # the claim has the rest, and is no point of a list that this leads in
-        rest = len(one.theirs) - len(was)
-        if places and (first or len(was) <= one.shared) and one.shared >= LIKE * rest:
-            return " ".join(word.said for word in was[places[0] :])
+        # the claim has the rest, and is not an item of a list that this leads into
+        rest = len(copy.theirs) - len(was)
+        if places and (first or len(was) <= copy.shared) and copy.shared >= LIKE * rest:
+            return _text_of(was[places[0] :])
     return ""
 
 
@@ -374,12 +369,12 @@ def _terms(sentence: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _flat(evidence: str) -> str:
-    return " ".join(word.said for word in read_words(evidence))
+    return _text_of(read_words(evidence))
 
 
 @lru_cache(maxsize=64)
 def parties_of(evidence: str) -> frozenset[str]:
     """Return the search terms of the parties: the words before a modal verb, and agent nouns."""
-    found = _SUBJECT.findall(evidence)
-    found += [word for word in evidence.split() if AGENT.search(word.strip(".,;:()").lower())]
-    return frozenset(term for word in found for term in tokenize(word))
+    nouns = _SUBJECT.findall(evidence)
+    nouns += [word for word in evidence.split() if AGENT.search(word.strip(".,;:()").lower())]
+    return frozenset(term for noun in nouns for term in tokenize(noun))

@@ -1,4 +1,4 @@
-"""The statements that may answer a question: none that only asks; with it what answers one."""
+"""The statements that may answer a question, each with the document's question that it answers."""
 
 import re
 from dataclasses import replace
@@ -15,9 +15,9 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.question.parts import ASKING, AUXILIARY, opens_like_asking
 from lexloop.nodes.relevance import Query, Sources, terms_of
 
-_TOLD = frozenset(tokenize("ask know Q question say tell wonder"))
-"""Terms by which a text tells that something is asked."""
-_NUMBERED = re.compile(r"\W*(?:Q|question)\b[\W\d]*", re.IGNORECASE)
+_ASKING_TERMS = frozenset(tokenize("ask know Q question say tell wonder"))
+"""Terms by which a text reports a question."""
+_NUMBERED = re.compile(r"^\W*(?:Q|question)\b[\W\d]*", re.IGNORECASE)
 _CLAUSE = re.compile(rf"\b(?:{ASKING}|if)\b[^?]*\??", re.IGNORECASE)
 _AUXILIARIES = frozenset(AUXILIARY.split("|"))
 _FORMAL = _AUXILIARIES | frozenset(
@@ -32,105 +32,106 @@ class Answering(NamedTuple):
     """A statement that may answer.
 
     Args:
-        said: It.
-        vector: Its unit vector; of one that answers a question of the document, that of both.
-        question: That question, or "" if there is none.
-        before: Where it stands, or None if it is the heading, which is the label.
+        statement: The statement.
+        vector: Its unit vector; if it answers a question of the document, that of both.
+        question: That question, or "".
+        before: The statement with the question; None if the question is the heading.
     """
 
-    said: Statement
+    statement: Statement
     vector: Vectors
     question: str = ""
     before: Statement | None = None
 
     @property
     def scored(self) -> Statement:
-        """The statement as its relevance is measured: with the question that it answers."""
-        lead = f"{self.question} {self.said.lead}".strip()
-        return replace(self.said, lead=lead) if self.question else self.said
+        """The statement with the question that it answers, as its relevance is measured."""
+        lead = f"{self.question} {self.statement.lead}".strip()
+        return replace(self.statement, lead=lead) if self.question else self.statement
 
 
-def answering(asked: Query, chunk: Chunk, sources: Sources) -> list[Answering]:
+def answering(query: Query, chunk: Chunk, sources: Sources) -> list[Answering]:
     """Return the statements of a chunk that may answer, with the questions that they answer.
 
-    One that only asks does not, nor does a line that is still to be filled in. What follows a
-    question or stands under one answers it if the text says so, by "A:" or by more than one
-    question with what follows it: behind a single one may come anything.
+    A question is not an answer, nor is a line to be filled in. A statement after a question, or
+    under one, answers it if it begins with "A:" or if the document has several such questions:
+    anything may follow a single question.
     """
-    asking, before = _Asked(asked), None
-    found: list[Answering] = []
+    asked, before = _Question(query), None
+    candidates: list[Answering] = []
     statements, vectors = sources.statements(chunk["id"])
     if len(statements) == 1 and statements[0].label.endswith("?"):
-        vectors = sources.embed([statements[0].text])  # the one that is kept is of the heading too
-    for said, vector in zip(statements, vectors, strict=True):
-        if asking.is_all_of(said):
-            before = said
+        vectors = sources.embed([statements[0].text])  # the stored vector includes the heading
+    for statement, vector in zip(statements, vectors, strict=True):
+        if asked.is_restated_by(statement):
+            before = statement
             continue
-        if not _is_blank(said.own):
-            heading = said.label if said.label.endswith("?") else ""
-            found.append(Answering(said, vector, before.text if before else heading, before))
+        if not _is_blank(statement.own):
+            heading = statement.label if statement.label.endswith("?") else ""
+            question = before.text if before else heading
+            candidates.append(Answering(statement, vector, question, before))
         before = None
-    if not any(one.question for one in found):
-        return found
-    questions = {one.question for one in found if one.question}
+    questions = {candidate.question for candidate in candidates if candidate.question}
+    if not questions:
+        return candidates
     tree = sources.tree_of(chunk["document"]) or Tree()
     headed = (unit.heading for unit in tree.units if unit.kind in ("part", "provision"))
     questions.update(heading for heading in headed if heading.endswith("?"))
-    return [_led(one, len(questions) > 1, sources) for one in found]
+    return [_led(candidate, len(questions) > 1, sources) for candidate in candidates]
 
 
 def _is_blank(text: str) -> bool:
-    """Return whether a text ends as a line of a form does that is still to be filled in."""
+    """Return whether a text ends as a form's line that is to be filled in."""
     return text.rstrip(" .,;:)]").endswith("___")
 
 
-def _led(one: Answering, several: bool, sources: Sources) -> Answering:
-    """Return a statement with the question before it, or alone if that is not sure to be its."""
-    opening = one.said.own.partition(":")[0].strip().lower()
-    if not one.question or not (several or opening in ("a", "answer")):
-        return one._replace(question="", before=None)
-    both = one.vector + sources.embed([one.question])[0]
-    return one._replace(vector=both / max(float(np.linalg.norm(both)), 1e-9))
+def _led(candidate: Answering, several: bool, sources: Sources) -> Answering:
+    """Return a statement with the question before it, or without if it may not answer that."""
+    opening = candidate.statement.own.partition(":")[0].strip().lower()
+    if not candidate.question or not (several or opening in ("a", "answer")):
+        return candidate._replace(question="", before=None)
+    both = candidate.vector + sources.embed([candidate.question])[0]
+    return candidate._replace(vector=both / max(float(np.linalg.norm(both)), 1e-9))
 
 
 def repeats(question: str, asked: str) -> bool:
-    """Return whether a question of a document is the one asked, in other forms of its words."""
-    return _content(question) - _TOLD == _content(asked) - _TOLD
+    """Return whether a document's question is the user's in other forms of its words."""
+    return _content(question) - _ASKING_TERMS == _content(asked) - _ASKING_TERMS
 
 
-class _Asked:
-    """A question as statements are held against it that may be no more than it."""
+class _Question:
+    """A question, to be compared with statements that may only restate it."""
 
-    def __init__(self, asked: Query) -> None:
-        self._content = _content(asked.text)
+    def __init__(self, query: Query) -> None:
+        self._content = _content(query.text)
         # "is it allowed?" and "who pays, you or I?" are answered in their own words
-        polar = any(not _AUXILIARIES.isdisjoint(words(part["text"])[:1]) for part in asked.parts)
-        self._open = opens_like_asking(asked.text) and not polar and "or" not in words(asked.text)
+        polar = any(not _AUXILIARIES.isdisjoint(words(part["text"])[:1]) for part in query.parts)
+        self._open = opens_like_asking(query.text) and not polar and "or" not in words(query.text)
 
-    def is_all_of(self, said: Statement) -> bool:
-        """Return whether a statement is a question, or has no word that tells more than this one.
+    def is_restated_by(self, statement: Statement) -> bool:
+        """Return whether a statement is a question, or says no more than this one.
 
-        A list is none: its points are not in its words.
+        A list is neither: its words leave out its points.
         """
-        if said.points:
+        if statement.points:
             return False
-        if said.own.rstrip(_CLOSING).endswith("?"):
+        if statement.own.rstrip(_CLOSING).endswith("?"):
             return True
-        added = terms_of(said.lead, said.own) - self._content
-        if added and added.isdisjoint(_TOLD):
+        added = terms_of(statement.lead, statement.own) - self._content
+        if added and added.isdisjoint(_ASKING_TERMS):
             return False
-        text = said.text[m.end() :] if (m := _NUMBERED.match(said.text)) else said.text
+        text = _NUMBERED.sub("", statement.text, count=1)
         if clause := _CLAUSE.search(text):
             around = term_set(f"{text[: clause.start()]} {text[clause.end() :]}")
-            if around & _TOLD and around.isdisjoint(self._content):
+            if around & _ASKING_TERMS and around.isdisjoint(self._content):
                 text = clause.group()
         added = _content(text) - self._content
-        if added & _TOLD:
-            added = added - _TOLD - STOP_WORDS
+        if added & _ASKING_TERMS:
+            added = added - _ASKING_TERMS - STOP_WORDS
         return not added and (self._open or opens_like_asking(text))
 
 
 @lru_cache(maxsize=1 << 10)
 def _content(text: str) -> frozenset[str]:
-    """Return the terms of a text, and its words that tell without being one: "not", "you"."""
+    """Return the terms of a text and its stop words with a meaning, such as "not" and "you"."""
     return frozenset(tokenize(text)).union((STOP_WORDS - _FORMAL).intersection(words(text)))

@@ -1,10 +1,10 @@
-"""classify: the question of this turn, how complex it is, and so how much it may retrieve."""
+"""classify: open the turn, and plan its retrieval by the complexity of the question."""
 
 import io
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -63,7 +63,7 @@ _SHAPES: dict[str, tuple[int, ...]] = {
     "calibration_3": (7, 3),
     "calibration_2": (7, 2),
 }
-# What numpy's reader lets through for files that are cut off, damaged or something else.
+# errors of numpy's reader for files that are truncated, damaged or of another kind
 _UNREADABLE = (
     OSError,
     EOFError,
@@ -84,16 +84,16 @@ Bag = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def bucket(gram: str) -> int:
-    """Place an n-gram, of which lone surrogates are allowed, in one of ``BUCKETS`` buckets."""
+    """Return the bucket of an n-gram, one of ``BUCKETS``; lone surrogates are allowed."""
     return zlib.crc32(gram.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
 def bags(text: str) -> dict[str, Bag]:
     """Count the hashed n-grams of a question's first ``MAX_CHARS`` characters, by family.
 
-    ``word``: words and punctuation marks, 1-2, with the ends of the text marked. ``char``:
-    characters within a word and its edges, 2-5. ``frame``: 1-5 over the sentence frame, in which
-    runs of content words are one placeholder, so that it carries over to other topics.
+    ``word``: 1-2 words and punctuation marks, with the ends of the text marked. ``char``: 2-5
+    characters within a word and its edges. ``frame``: 1-5 over the sentence frame, in which runs of
+    content words are one placeholder, so that it applies to other topics.
 
     Returns:
         For each of ``FAMILIES``, the buckets in ascending order, shape (n,), and their damped
@@ -101,9 +101,10 @@ def bags(text: str) -> dict[str, Bag]:
     """
     lowered = text[:MAX_CHARS].lower()
     tokens = WORD_OR_SIGN.findall(lowered)
+    edged = (f" {word} " for word in lowered.split())
     return {
         "word": _bag(_grams([_START, *tokens, _END], 1, 2)),
-        "char": _bag(_char_grams(lowered)),
+        "char": _bag(gram for word in edged for gram in _grams(word, 2, 5, "")),
         "frame": _bag(_grams(_frame(tokens), 1, 5)),
     }
 
@@ -112,7 +113,7 @@ def measures(text: str) -> NDArray[np.float64]:
     """Measure length, coordination, question words, punctuation and case of a question.
 
     Only its first ``MAX_CHARS`` characters are read. Shape (30,): counts, shares in [0, 1] and 0/1
-    marks.
+    flags.
     """
     text = text[:MAX_CHARS]
     cased = WORD_OR_SIGN.findall(text)
@@ -120,12 +121,12 @@ def measures(text: str) -> NDArray[np.float64]:
     words = [token for token in tokens if token.isalnum()]
     n_tokens, counts = len(tokens), Counter(tokens)
     ands, commas = counts["and"], counts[","]
-    asked = sum(counts[word] for word in _QUESTION_WORDS)
+    asking = sum(counts[word] for word in _QUESTION_WORDS)
     ending = text.rstrip()[-1:]
     values = [
         np.log1p(n_tokens),
         np.log1p(len(text)),
-        *(min(ands, 4), min(commas, 4), min(asked, 4), min(counts["or"], 3)),
+        *(min(ands, 4), min(commas, 4), min(asking, 4), min(counts["or"], 3)),
         *(min(counts["the"], 5), min(counts["of"], 5), min(counts["?"], 5)),
         *(ending == "?", ending == ".", text[:1].isupper(), text.islower()),
         bool(words) and words[0] in _QUESTION_WORDS,
@@ -136,7 +137,7 @@ def measures(text: str) -> NDArray[np.float64]:
         *(n_tokens < bound for bound in (6, 9, 13, 18, 25)),
         *(ands >= bound for bound in (1, 2)),
         *(commas >= bound for bound in (1, 2, 3)),
-        *(asked >= bound for bound in (2, 3)),
+        *(asking >= bound for bound in (2, 3)),
     ]
     return np.array(values, dtype=np.float64)
 
@@ -156,18 +157,10 @@ def _bag(grams: Iterable[str]) -> Bag:
     return buckets, 1.0 + np.log(counts)
 
 
-def _grams(tokens: list[str], shortest: int, longest: int) -> Iterator[str]:
+def _grams(tokens: Sequence[str], shortest: int, longest: int, joint: str = " ") -> Iterator[str]:
     for n in range(shortest, longest + 1):
         for i in range(len(tokens) - n + 1):
-            yield " ".join(tokens[i : i + n])
-
-
-def _char_grams(lowered: str) -> Iterator[str]:
-    for word in lowered.split():
-        edged = f" {word} "
-        for n in range(2, min(5, len(edged)) + 1):
-            for i in range(len(edged) - n + 1):
-                yield edged[i : i + n]
+            yield joint.join(tokens[i : i + n])
 
 
 def _frame(tokens: list[str]) -> list[str]:
@@ -184,7 +177,7 @@ def _frame(tokens: list[str]) -> list[str]:
 class LinearClassifier:
     """A complexity classifier by a question's wording and sentence frame."""
 
-    idf: Floats  # of each bucket, 0 if training met none; shape (3 families, buckets)
+    idf: Floats  # of each bucket, 0 if not in the training data; shape (3 families, buckets)
     gram_weights: Floats  # of each bucket for the three classes; shape (3, buckets, 3)
     measure_mean: Floats  # of each paired measure in training; shape (465,)
     measure_scale: Floats  # their standard deviation, 1 for a constant; shape (465,)
@@ -195,11 +188,11 @@ class LinearClassifier:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read a trained classifier from the folder that holds ``linear.npz``.
+        """Read a trained classifier from the folder with ``linear.npz``.
 
         Raises:
-            DataError: The file is missing, unreadable, of another format or shape, or holds
-                numbers that are not finite, or not the one that its checksum is of.
+            DataError: The file is missing, unreadable, of another format or shape, has numbers that
+                are not finite, or does not match its checksum.
         """
         path = folder / FILE_NAME
         if (folder / SUMS).is_file():
@@ -217,24 +210,25 @@ class LinearClassifier:
         return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
 
     def save(self, folder: Path) -> Path:
-        """Write the classifier in half precision, whole or not at all; returns the file's path."""
+        """Write the classifier in half precision, completely or not at all; return the path."""
         folder.mkdir(parents=True, exist_ok=True)
-        arrays = {name: getattr(self, name) for name in _SHAPES if name != "format"}
-        # half precision costs no score on the n-grams; the few other numbers stay exact
-        narrow = {
-            name: array.astype(np.float16 if name in {"idf", "gram_weights"} else np.float32)
-            for name, array in arrays.items()
+        # half precision does not change scores by n-grams; the few other numbers stay exact
+        halved = {"idf", "gram_weights"}
+        arrays = {
+            name: getattr(self, name).astype(np.float16 if name in halved else np.float32)
+            for name in _SHAPES
+            if name != "format"
         }
         content = io.BytesIO()
-        np.savez_compressed(content, format=np.array([FORMAT]), **narrow)
+        np.savez_compressed(content, format=np.array([FORMAT]), **arrays)
         path = folder / FILE_NAME
         write_bytes(path, content.getvalue())
         return path
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Return the probability of each number of pieces of context, fewest first.
+        """Return the probability of each number of pieces of context, the lowest first.
 
-        Three classes are one, two, three or more pieces; two are one, more than one.
+        Three classes are one, two, and three or more pieces; two are one, and more than one.
         """
         calibration = self.calibration_3 if classes == 3 else self.calibration_2
         logits = np.append(self.scores(question), 1.0) @ calibration.astype(np.float64)
@@ -242,7 +236,7 @@ class LinearClassifier:
         return [float(share) for share in exponentials / exponentials.sum()]
 
     def scores(self, question: str) -> NDArray[np.float64]:
-        """Return uncalibrated scores, shape (6,): wording of each class, then frame of each."""
+        """Return uncalibrated scores, shape (6,): of the wording by class, then of the frame."""
         grams = {}
         for family, (buckets, counts) in bags(question).items():
             row = FAMILIES.index(family)
@@ -256,7 +250,7 @@ class LinearClassifier:
 
 
 def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDArray[np.float64]:
-    """Bring paired measures to a common scale, a tenth of the length of an n-gram vector.
+    """Bring paired measures to one scale, a tenth of the length of an n-gram vector.
 
     Args:
         values: Paired measures, shape (..., 465).
@@ -273,19 +267,19 @@ def _check(arrays: dict[str, NDArray[np.generic]]) -> None:
             raise ValueError(f"it holds {name} of shape {array.shape}; {shape} is needed.")
         if array.dtype.kind not in "fi" or not np.isfinite(array.astype(np.float64)).all():
             raise ValueError(f"it holds values of {name} that are no finite numbers.")
-    if (found := int(arrays["format"].astype(np.int64)[0])) != FORMAT:
-        raise ValueError(f"it has format {found}; this version reads {FORMAT}.")
+    if (version := int(arrays["format"].astype(np.int64)[0])) != FORMAT:
+        raise ValueError(f"it has format {version}; this version reads {FORMAT}.")
     if (arrays["measure_scale"].astype(np.float64) <= 0).any():
         raise ValueError("it holds a measure_scale of 0 or less.")
 
 
 @computing
 def classify(state: State, runtime: Runtime[Context]) -> Update:
-    """Open the turn, and plan the retrieval of its question; reply to what needs none.
+    """Open the turn and plan the retrieval for its question, or reply to small talk.
 
     Raises:
         QuestionError: There is no question, or it cannot be used.
-        SettingsError: The thread was answered for somebody who may see more.
+        SettingsError: The thread was answered for a user with more access.
     """
     context = runtime.context
     settings, corpus = context.settings, context.corpus
@@ -322,9 +316,9 @@ TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
 
 
 def plan_for(complexity: int, settings: Settings) -> Plan:
-    """Return the plan of a class: numbers that the settings fix, 0 for what they leave out.
+    """Return the plan of a class, with the numbers of the settings, and 0 for disabled steps.
 
-    If the scores set k, rerank replaces the class's k by the number it takes.
+    If the scores determine k, rerank replaces the class's k.
     """
     plan, retrieval = settings.plan, settings.retrieval
     if retrieval.source == "none":
@@ -343,15 +337,15 @@ def class_plans(plan: PlanSettings) -> tuple[Plan, ...]:
     """Return k, Q, K and S of every class, simplest first."""
     if isinstance(plan.classes, int):
         return TABLES[plan.classes]
-    return tuple({"k": one.k, "Q": one.Q, "K": one.K, "S": one.S} for one in plan.classes)
+    return tuple({"k": row.k, "Q": row.Q, "K": row.K, "S": row.S} for row in plan.classes)
 
 
 def chosen_class(probabilities: list[float], least: float) -> int:
-    """Return the likeliest class, or the middle one when none reaches ``least``.
+    """Return the likeliest class, or the middle one if none reaches ``least``.
 
-    Of two classes the middle one is the second, which retrieves more.
+    The middle one of two is the second, which retrieves more.
     """
-    likeliest = max(range(len(probabilities)), key=lambda label: probabilities[label])
+    likeliest = max(range(len(probabilities)), key=probabilities.__getitem__)
     return likeliest if probabilities[likeliest] >= least else len(probabilities) // 2
 
 
@@ -369,7 +363,7 @@ class TransformerClassifier:
         name: A local folder, or a hub id that transformers may download or has in its cache.
 
     Raises:
-        SettingsError: Nothing loadable is there; see ``_load_sequence_classifier``.
+        SettingsError: The model cannot be loaded; see ``_load_sequence_classifier``.
     """
 
     def __init__(self, name: str) -> None:
@@ -377,9 +371,9 @@ class TransformerClassifier:
         self._tokenizer, self._model = _load_sequence_classifier(name)
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Return the probability of each number of pieces of context, fewest first.
+        """Return the probability of each number of pieces of context, the lowest first.
 
-        What exceeds the model's window of the question is cut off.
+        A question is cut to the model's window.
 
         Raises:
             SettingsError: The model was trained for another number of classes.
@@ -400,14 +394,14 @@ class TransformerClassifier:
 
 
 def _load_sequence_classifier(name: str) -> tuple[Any, Any]:
-    """Load tokenizer and weights, from safetensors alone and without code of the repository's.
+    """Load tokenizer and weights, only from safetensors and without the repository's code.
 
-    The tokenizer has its window set to the model's, and the model is in evaluation mode.
+    The tokenizer gets the model's window, and the model is in evaluation mode.
 
     Raises:
         SettingsError: The folder or id has no such model, its weights are not safetensors or are
             damaged, or it lacks a trained classification head.
-        DataError: A folder's files are not those that its checksums name.
+        DataError: A folder's files do not match its checksums.
     """
     if (Path(name) / SUMS).is_file():
         check_sums(Path(name))
@@ -423,11 +417,11 @@ def _load_sequence_classifier(name: str) -> tuple[Any, Any]:
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise SettingsError(f"The classifier {name} cannot be loaded: {error}", _HINT) from error
     if loading["missing_keys"]:
-        # transformers would fill these with random weights and only log a warning.
+        # transformers would use random weights for these and only log a warning
         missing = ", ".join(sorted(loading["missing_keys"]))
         raise SettingsError(f"The classifier {name} lacks trained weights: {missing}.", _HINT)
     positions = getattr(model.config, "max_position_embeddings", None) or _LONGEST
-    # RoBERTa counts its positions from two.
+    # RoBERTa counts its positions from two
     tokenizer.model_max_length = min(tokenizer.model_max_length, positions - 2, _LONGEST)
     return tokenizer, model.eval()
 
@@ -436,7 +430,7 @@ DESCRIPTIONS = ("simple question", "complex question", "overview question")
 
 
 class ZeroShotClassifier:
-    """A complexity classifier by the description that an NLI model finds entailed.
+    """A complexity classifier by the description that a question entails for an NLI model.
 
     HyPA-RAG, section 4.
 
@@ -444,7 +438,7 @@ class ZeroShotClassifier:
         name: A local folder or a hub id, for example ``facebook/bart-large-mnli``.
 
     Raises:
-        SettingsError: Nothing loadable is there, or no label of the model is an entailment.
+        SettingsError: The model cannot be loaded, or has no label for entailment.
     """
 
     def __init__(self, name: str) -> None:
@@ -462,14 +456,14 @@ class ZeroShotClassifier:
         )
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Return the probability of each description of the question, as in ``DESCRIPTIONS``.
+        """Return the probability of each of ``DESCRIPTIONS`` for the question.
 
-        What exceeds the model's window is cut off. Blank text, which entails nothing, gives every
-        class the same share.
+        A question is cut to the model's window. For blank text, which entails nothing, every class
+        is equally likely.
         """
         described = DESCRIPTIONS[:classes]
         if not question.strip():
             return [1.0 / classes] * classes
-        found = self._pipeline(question, list(described))
-        share_of = dict(zip(found["labels"], found["scores"], strict=True))
+        output = self._pipeline(question, list(described))
+        share_of = dict(zip(output["labels"], output["scores"], strict=True))
         return [float(share_of[label]) for label in described]

@@ -1,4 +1,4 @@
-"""The [n] markers of an answer, and the sentences that they are of."""
+"""The [n] markers of an answer, and its sentences with their markers."""
 
 import itertools
 import json
@@ -23,57 +23,60 @@ _VERDICTS = (["yes"], ["no"])
 class CitedSentence:
     """A sentence of an answer and the passages that it rests on."""
 
-    text: str  # its words: markers and emphasis are out, and the number of a list item is a dash
-    numbers: tuple[int, ...]  # the passages that its markers name, in order
-    # how many list items or sentences it leads in, if it is a line before a list, a heading, or
-    # a bare yes or no; 0 for any other
+    text: str  # without markers and emphasis; the number of a list item is a dash
+    numbers: tuple[int, ...]  # the passages in its markers, in order
+    # the number of list items or sentences that it introduces, as a line before a list, a heading,
+    # or a bare yes or no; else 0
     led: int = 0
-    # the passages that those cite, which it needs no markers of its own for
+    # the passages that those cite; the sentence needs no markers for them
     support: tuple[int, ...] = ()
 
     @property
     def says_something(self) -> bool:
-        """True if it holds a word or a number."""
+        """True if it has a word or a number."""
         return any(character.isalnum() for character in self.text)
 
 
 def cited_sentences(answer: str) -> list[CitedSentence]:
     """Return the sentences of an answer, each with the passages that it cites.
 
-    Markers after a full stop belong to the sentence before it, markers that open a line to that
-    line.
+    Markers after a full stop belong to the sentence before them. Markers that open a line belong to
+    that line.
     """
-    # Blanks in place of what is no text keep the offsets and show where sentences really end.
-    shown = MARKER.sub(_blank, answer).replace("**", "  ").replace("__", "  ")
-    bare = _without_ordinals(shown)
+    # blanks instead of markers keep the offsets, and show where sentences end
+    shown = MARKER.sub(lambda marker: " " * len(marker.group()), answer)
+    bare = _without_ordinals(shown.replace("**", "  ").replace("__", "  "))
     # the number of a provision belongs to its words
     spans = [span for span in sentence_spans(bare) if not _is_number(bare[slice(*span)])]
-    edges = [0, *(_edge(answer, end, start) for (_, end), (start, _) in itertools.pairwise(spans))]
-    found: list[CitedSentence] = []
+    edges = [0]
+    for (_, end), (start, _) in itertools.pairwise(spans):
+        line = answer.rfind("\n", end, start)
+        edges.append(start if line < 0 else line)
+    sentences: list[CitedSentence] = []
     labels: list[bool] = []
     for start, end in itertools.pairwise([*edges, len(answer)]):
         numbers = tuple(dict.fromkeys(numbers_in(answer[start:end])))
-        found.append(CitedSentence(" ".join(bare[start:end].split()), numbers))
+        sentences.append(CitedSentence(" ".join(bare[start:end].split()), numbers))
         labels.append(_LABEL.fullmatch(answer[start:end]) is not None)
-    return _with_support(found, labels)
+    return _with_support(sentences, labels)
 
 
-def _with_support(found: list[CitedSentence], labels: list[bool]) -> list[CitedSentence]:
-    """Give each sentence that leads others in the passages that these cite."""
-    known: list[CitedSentence] = []
-    items, cited = 0, set[int]()  # of the run of list items that comes next
-    for bare, label in zip(reversed(found), reversed(labels), strict=True):
-        sentence, following = bare, known[-1] if known else None
+def _with_support(sentences: list[CitedSentence], labels: list[bool]) -> list[CitedSentence]:
+    """Give each sentence that introduces others the passages that these cite."""
+    supported: list[CitedSentence] = []
+    items, cited = 0, set[int]()  # of the list items after a sentence
+    for bare, label in zip(reversed(sentences), reversed(labels), strict=True):
+        sentence, following = bare, supported[-1] if supported else None
         if following is not None and (label or _leads_in(bare.text, following)):
             support = cited if items else {*following.numbers, *following.support}
             sentence = replace(bare, led=items or 1, support=tuple(sorted(support)))
-        known.append(sentence)
-        if _is_item(sentence.text):
+        supported.append(sentence)
+        if sentence.text.startswith("|") or LIST_ITEM.match(sentence.text):
             items += sentence.says_something
             cited |= {*sentence.numbers, *sentence.support}
         else:
             items, cited = 0, set()
-    return known[::-1]
+    return supported[::-1]
 
 
 def _is_number(sentence: str) -> bool:
@@ -81,14 +84,10 @@ def _is_number(sentence: str) -> bool:
     return sentence.endswith(".") and sentence.lstrip("§ ").replace(".", "").isdigit()
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match.group())
-
-
 def _without_ordinals(text: str) -> str:
-    """Return the text with a dash in place of the numbers of its lists.
+    """Return the text with a dash instead of the numbers of its lists.
 
-    They run up by one from 1, in a list or several, so that no other number is taken for one.
+    Only numbers that go up by one from 1, in one list or several, are replaced.
     """
     seen = {0}
     letters = list(text)
@@ -101,19 +100,9 @@ def _without_ordinals(text: str) -> str:
     return "".join(letters)
 
 
-def _edge(answer: str, end: int, start: int) -> int:
-    """Return the offset between two sentences at which the markers of the second begin."""
-    line = answer.rfind("\n", end, start)
-    return start if line < 0 else line
-
-
 def _leads_in(text: str, following: CitedSentence) -> bool:
     table_head = text.startswith("|") and not following.says_something
     return table_head or text.endswith(":") or words(text) in _VERDICTS
-
-
-def _is_item(text: str) -> bool:
-    return text.startswith("|") or LIST_ITEM.match(text) is not None
 
 
 def numbers_in(text: str) -> list[int]:
@@ -122,15 +111,12 @@ def numbers_in(text: str) -> list[int]:
 
 
 def marker_numbers(marker: str) -> list[int]:
-    """Return the passage numbers inside one marker: ``1``, ``1, 2`` or ``1-3``."""
+    """Return the passage numbers in one marker: ``1``, ``1, 2`` or ``1-3``."""
     numbers: list[int] = []
     for item in re.split(r"[,;]", marker):
         ends = [int(end) for end in re.split(r"[-–]", item)]
-        first, last = ends[0], ends[-1]
-        if first <= last <= first + _WIDEST_RANGE:
-            numbers.extend(range(first, last + 1))
-        else:
-            numbers.extend(ends)
+        is_range = ends[0] <= ends[-1] <= ends[0] + _WIDEST_RANGE
+        numbers += range(ends[0], ends[-1] + 1) if is_range else ends
     return numbers
 
 
@@ -140,23 +126,23 @@ def as_markers(numbers: Iterable[int]) -> str:
 
 
 def renumbered(answer: str, numbers: Mapping[int, int]) -> str:
-    """Return an answer with the numbers of its markers changed; those not named are dropped."""
+    """Return an answer with other numbers in its markers; numbers without a new one are dropped."""
     return spread(answer, {old: [new] for old, new in numbers.items()})
 
 
 def spread(answer: str, numbers: Mapping[int, Iterable[int]]) -> str:
-    """Return an answer with markers of several numbers in place of one each; or of none."""
+    """Return an answer with the markers of several numbers, or none, in place of one."""
 
-    def anew(marker: re.Match[str]) -> str:
-        said = marker_numbers(marker["numbers"])
-        kept = as_markers(new for n in said for new in numbers.get(n, ()))
-        return f"{marker['before']}{kept}" if kept else ""
+    def replacement(marker: re.Match[str]) -> str:
+        old = marker_numbers(marker["numbers"])
+        markers = as_markers(new for n in old for new in numbers.get(n, ()))
+        return f"{marker['before']}{markers}" if markers else ""
 
-    return _SPACED.sub(anew, answer)
+    return _SPACED.sub(replacement, answer)
 
 
 def unmarked(text: str) -> str:
-    """Return a document's words with its own [2] as {2}, so that none reads as a marker."""
+    """Return a document's words with [2] as {2}, which does not read as a marker."""
     return MARKER.sub(lambda own: f"{{{own[1]}}}", text)
 
 
@@ -165,13 +151,13 @@ def is_data(answer: str) -> bool:
     text = answer.lstrip()
     if text.startswith(("```", "~~~")):
         text = text.partition("\n")[2].lstrip()
-    if text[:1] not in ("{", "["):
+    if not text.startswith(("{", "[")):
         return False
     try:
-        found, _ = json.JSONDecoder().raw_decode(text)
+        data, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) or not all(type(one) is int for one in found)
+    return isinstance(data, dict) or not all(type(item) is int for item in data)
 
 
 def without_markers(answer: str) -> str:

@@ -385,7 +385,7 @@ class FeatureReranker:
 def _stated(candidate: Candidate, best: "_Best") -> Stated:
     if best.said is None:
         raise ValueError("the candidate has no statement that may answer")
-    return Stated(candidate["document"], best.said.said, best.said.scored.text)
+    return Stated(candidate["document"], best.said.statement, best.said.scored.text)
 
 
 class _Best(NamedTuple):

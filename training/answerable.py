@@ -243,7 +243,7 @@ def read_rows(name: str, gold: Path, docs: Path, negative: Sequence[Case]) -> li
 
 def _lies_in(spans: Sequence[Span], item: Quotable) -> bool:
     """Return whether a statement shares more than half of itself, or of a span, with the span."""
-    start, end = item.said.start, item.said.end
+    start, end = item.statement.start, item.statement.end
     return any(
         item.passage["document"] == span.document
         and min(end, span.end) - max(start, span.start)

@@ -1,4 +1,4 @@
-"""The checks of an answer by code: its citations exist, its facts stand in what it cites."""
+"""Checking an answer by code: its citations exist and contain its facts."""
 
 import re
 from collections.abc import Callable, Collection
@@ -22,19 +22,19 @@ _ATTRIBUTE = r"<[a-z][\w:-]*\s[^<>]*=[^<>]*>"
 
 
 def foreign_matter(answer: str) -> list[str]:
-    """Return one sentence for each kind of data, code, images and markup that an answer holds.
+    """Return one sentence for each kind of data, code, images and markup in an answer.
 
-    A text in angle brackets is markup if HTML knows its name or it has attributes: forms have
-    places like <name of the owner> to fill in.
+    Angle brackets are markup if they have an HTML tag or attributes. Forms have places to fill in,
+    such as <name of the owner>.
     """
-    found = {
+    kinds = {
         "data instead of sentences": is_data(answer),
         "an image": "![" in answer,
         "a block of code": _CODE.search(answer) is not None,
         "HTML": _markup().search(answer) is not None,
         "a link that runs a script": _SCRIPTED.search(answer) is not None,
     }
-    return [f"The answer holds {kind}." for kind, held in found.items() if held]
+    return [f"The answer holds {kind}." for kind, present in kinds.items() if present]
 
 
 @lru_cache(maxsize=1)
@@ -45,82 +45,82 @@ def _markup() -> re.Pattern[str]:
     return re.compile(rf"</?(?:{names})(?=[\s/>])|<!--|{_ATTRIBUTE}", re.IGNORECASE)
 
 
-# Of the claims that people called supported every one shares two words with its evidence, of
-# claims and the evidence of others one in a hundred (WiCE, development split).
+# Every claim that people called supported shares two words with its evidence; of claims with the
+# evidence of others, one in a hundred does (WiCE, development split).
 _COMMON_WORDS = 2
 _LEAST_QUOTED = 2
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'“”]+", re.IGNORECASE)
 
 
 def without_told(answer: str, told: Collection[str]) -> str:
-    """Return an answer without the lines that code read off the structure of the documents."""
+    """Return an answer without the lines that code wrote from the documents' structure."""
     return "\n".join(line for line in answer.split("\n") if line not in told).strip()
 
 
 def citation_problems(
     answer: str, citations: list[Citation], text_of: TextOf, told: Collection[str] = ()
 ) -> list[str]:
-    """Return everything that keeps an answer's citations from being verified.
+    """Return the reasons why an answer's citations cannot be verified.
 
     Args:
         answer: The answer with its [n] markers.
-        citations: The spans behind the markers.
+        citations: The spans of the markers.
         text_of: The text of a document by name; None for an unknown document.
-        told: Lines of the answer that code wrote from the structure of the documents: of these only
-            the citations are checked.
+        told: Lines of the answer that code wrote from the documents' structure: only their
+            citations are checked.
 
     Returns:
-        One sentence per problem; none means that the answer is made of sentences, that every one
-        cites or leads in some that do, that each shares content with what each of its markers
-        cites, that every cited span is in its document, and that every number, date, section
-        reference and web address is in the cited text or the words that lead into it.
+        One sentence per problem. Empty if the answer consists of sentences, each sentence cites or
+        introduces some that do and shares content with every passage that it cites, each cited span
+        is in its document, and every number, date, section reference and web address is in the
+        cited text or its lead-in.
     """
-    altered = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
-    said = folded(without_told(answer, told))
-    if told and not said:
-        return altered
-    problems = [*altered, *foreign_matter(said)]
-    sentences = [s for s in cited_sentences(said) if s.says_something]
+    misquoted = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
+    written = folded(without_told(answer, told))
+    if told and not written:
+        return misquoted
+    problems = [*misquoted, *foreign_matter(written)]
+    sentences = [s for s in cited_sentences(written) if s.says_something]
     if not sentences:
         problems.append("The answer says nothing.")
-    by_number: dict[int, list[Citation]] = {}
+    by_number: dict[int, list[str]] = {}
     for citation in citations:
-        by_number.setdefault(citation["n"], []).append(citation)
-    texts = {n: "\n".join(_read(c, text_of) for c in cited) for n, cited in by_number.items()}
+        by_number.setdefault(citation["n"], []).append(_read(citation, text_of))
+    texts = {n: "\n".join(cited) for n, cited in by_number.items()}
     words = {n: _words(text) for n, text in texts.items()}
     for sentence in _quoting(sentences, texts):
         heed_deadline("while citations were verified")
         problems += _unsupported(sentence, texts)
-        # an altered quote does not tell what a sentence shares with its passage
-        problems += [] if altered else _unrelated(sentence, texts, words)
+        # with an altered quote, shared words prove nothing
+        problems += [] if misquoted else _unrelated(sentence, texts, words)
     return problems
 
 
 # carries, by benchmarks/rules.py, the verdict on .25 of the GDPR's and all of us_cfr's lists
 def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[CitedSentence]:
-    """Let a sentence that is quoted word for word rest on the next marker after it.
+    """Let a sentence that is quoted word for word rest on the next marker.
 
-    If several sentences of a source are quoted, its marker stands behind the last of them.
+    If several sentences of a source are quoted, its marker is after the last one.
     """
     flat = {n: " ".join(unmarked(text).split()).casefold() for n, text in texts.items()}
-    known: list[CitedSentence] = []
+    resting: list[CitedSentence] = []
     cited: tuple[int, ...] = ()
     for sentence in reversed(sentences):
         own = sentence.text.removeprefix("-").strip().casefold()
-        if not (sentence.numbers or sentence.support) and len(own.split()) >= _LEAST_QUOTED:
-            holding = tuple(n for n in cited if own in flat.get(n, ""))
-            known.append(replace(sentence, support=holding))
-        else:
+        if sentence.numbers or sentence.support or len(own.split()) < _LEAST_QUOTED:
             cited = sentence.numbers
-            known.append(sentence)
-    return known[::-1]
+            resting.append(sentence)
+        else:
+            support = tuple(n for n in cited if own in flat.get(n, ""))
+            resting.append(replace(sentence, support=support))
+    return resting[::-1]
 
 
 def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
-    """Return the problems of a sentence that cites nothing, or facts that the texts lack."""
-    said = _short(sentence.text)
+    """Return the problems of a sentence without a citation, or with facts that the texts lack."""
+    shown = _short(sentence.text)
     if not sentence.numbers and not sentence.support:
-        return [f"No citation: {said}"]
+        return [f"No citation: {shown}"]
     problems = [f"[{n}] cites no passage." for n in sentence.numbers if n not in texts]
     cited = "\n".join(texts[n] for n in {*sentence.numbers, *sentence.support} if n in texts)
     if not cited:
@@ -129,37 +129,37 @@ def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
     claimed = facts(sentence.text) - counted
     missing = [fact for fact in sorted(claimed) if not states(cited, fact)]
     missing += [a for a in _addresses(sentence.text) if a not in _addresses(cited)]
-    return [*problems, *(f"{fact} is not in the cited text: {said}" for fact in missing)]
+    return [*problems, *(f"{fact} is not in the cited text: {shown}" for fact in missing)]
 
 
 def _unrelated(
     sentence: CitedSentence, texts: dict[int, str], words: dict[int, set[str]]
 ) -> list[str]:
-    """Return a problem for each passage that shares too little with the sentence citing it.
+    """Return a problem for each cited passage that shares too little with the sentence.
 
-    Two words that are no stop words must be common, or half of what a short sentence has; numbers
-    and references count as words. A line that leads in a list need not share anything.
+    They must share two words that are not stop words, or half of a short sentence's words. Numbers
+    and references count as words. A line that introduces a list need not share anything.
     """
     if sentence.led:
         return []
     plain = _ADDRESS.sub(" ", sentence.text)
-    said, numbers = _words(plain), facts(plain)
-    least = max(1, min(_COMMON_WORDS, (len(said) + len(numbers) + 1) // 2))
+    own, numbers = _words(plain), facts(plain)
+    least = max(1, min(_COMMON_WORDS, (len(own) + len(numbers) + 1) // 2))
     return [
         f"[{n}] shares no content with its sentence: {_short(sentence.text)}"
         for n in sentence.numbers
-        if n in texts and len(said & words[n]) + sum(states(texts[n], f) for f in numbers) < least
+        if n in texts and len(own & words[n]) + sum(states(texts[n], f) for f in numbers) < least
     ]
 
 
 def _words(text: str) -> set[str]:
-    """Return the stems of the words that are no stop words and no numbers."""
+    """Return the stems of words, without stop words and numbers."""
     return {term for term in tokenize(text) if not term[0].isdigit()}
 
 
 def _addresses(text: str) -> list[str]:
-    found = [address.casefold() for address in _ADDRESS.findall(text)]
-    bare = (one.removeprefix("http://").removeprefix("https://") for one in found)
+    addresses = (address.casefold() for address in _ADDRESS.findall(text))
+    bare = (address.removeprefix("http://").removeprefix("https://") for address in addresses)
     return [address.removeprefix("www.").rstrip(".,;:!?/") for address in bare]
 
 
@@ -176,7 +176,7 @@ def _misquoted(citation: Citation, text_of: TextOf) -> str | None:
 
 
 def _lead(citation: Citation, text: str) -> str:
-    """Return the words that lead into a citation, read where its lead spans say they stand."""
+    """Return the words that lead into a citation, read from its lead spans."""
     spans = citation.get("lead_spans", [])
     inside = (text[start:end] for start, end in spans if 0 <= start < end <= len(text))
     return " ".join(map(unnumbered, inside))

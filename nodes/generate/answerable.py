@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lexloop.core.types import Draft, Kind, ParsedQuestion, Part
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import STOP_WORDS, tokenize, words
-from lexloop.nodes.generate.score import READ, Quotable, ScoredQuotables, alike, is_definition
+from lexloop.nodes.generate.score import READ, Quotable, ScoredQuotables, alike
 from lexloop.nodes.question.parts import kind_words, words_of_asking
 from lexloop.nodes.relevance import Query, Sources, defines
 from lexloop.nodes.weights import Weights, load_weights
@@ -21,21 +21,19 @@ _TOP = 5
 
 @dataclass(frozen=True)
 class AnswerabilityFeatures:
-    """The features for an answer being there, then those against it; about in [0, 1]."""
+    """Features for and against an answer in the documents; about in [0, 1]."""
 
-    # by how much the score of a part's best statement lies over the mean of those not like it; over
-    # all parts
+    # how far the best statement of a part scores above the mean of others; mean over parts
     over: float
-    # a fifth of the log-odds by which the reader finds that the best statements answer, over all
-    # parts
+    # a fifth of the reader's log-odds that the best statements answer; mean over parts
     answers: float
     first: float  # the highest cosine of a statement of the first passage with the question
-    # how many of the question's words the documents do not know, up to 3, over 3; one that is near
-    # to a word of the passages counts less
+    # how many words of the question the documents lack, up to 3, over 3; a word close to one in the
+    # passages counts less
     unknown: float
-    foreign: float  # whether a name or section number in the question is unknown to the documents
-    undefined: float  # whether a definition is asked for that no statement gives
-    # whether the kind of fact asked for (a duration, a sum ...) is in no good statement
+    foreign: float  # whether the documents lack a name or section number of the question
+    undefined: float  # whether the question asks for a definition that no statement gives
+    # whether no good statement has the kind of fact asked for (a duration, a sum ...)
     lacking: float
 
 
@@ -43,89 +41,84 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 """The features against an answer."""
 
 
-def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> AnswerabilityFeatures:
-    """Read the features off the scored evidence."""
-    evidence = scored.quotables
-    first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
+def read_features(query: Query, scored: ScoredQuotables, sources: Sources) -> AnswerabilityFeatures:
+    """Return the features of the scored statements."""
+    items = scored.quotables
+    first = [item.passage["id"] == items[0].passage["id"] for item in items]
     best = scored.scores.argmax(axis=1)
-    unread = scored.scores - READ * scored.read  # what is read is a feature of its own
-    over = [_over(*part, evidence) for part in zip(unread, best.tolist(), strict=True)]
+    unread = scored.scores - READ * scored.read  # the reader has a feature of its own
+    over = [_over(*part, items) for part in zip(unread, best.tolist(), strict=True)]
+    named = (term for part in query.parts for name in part["named"] for term in tokenize(name))
     return AnswerabilityFeatures(
         over=float(np.mean(over)),
         answers=float(scored.answers[np.arange(len(best)), best].mean()) / 5,
-        first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
-        unknown=min(_unknown(asked, evidence, sources), 3) / 3,
-        foreign=float(
-            any(
-                not sources.knows(term)
-                for part in asked.parts
-                for name in part["named"]
-                for term in tokenize(name)
-            )
-        ),
-        undefined=float(bool(_undefined(asked, evidence))),
-        lacking=float(bool(_lacking(asked, scored))),
+        first=float((query.vectors[:2] @ scored.vectors[first].T).max()),
+        unknown=min(_unknown(query, items, sources), 3) / 3,
+        foreign=float(not all(map(sources.knows, named))),
+        undefined=float(bool(_undefined(query, items))),
+        lacking=float(bool(_lacking(query, scored))),
     )
 
 
-def _unknown(asked: Query, evidence: Sequence[Quotable], sources: Sources) -> float:
-    """Return how far words of a question are from the passages, each in [0, 1], together."""
-    passages = [*dict.fromkeys(item.passage["id"] for item in evidence)]
-    found = 0.0
-    for word in _missing(asked, sources):
+def _unknown(query: Query, items: Sequence[Quotable], sources: Sources) -> float:
+    """Return the sum of the distances, each in [0, 1], of unknown words from the passages."""
+    passages = [*dict.fromkeys(item.passage["id"] for item in items)]
+    distance = 0.0
+    for word in _missing(query, sources):
         near = sources.closeness(word, passages)
-        found += 1.0 if near is None else 1.0 - float(near.max(axis=1).mean().clip(0.0, 1.0))
-    return found
+        distance += 1.0 if near is None else 1.0 - float(near.max(axis=1).mean().clip(0.0, 1.0))
+    return distance
 
 
-def _missing(asked: Query, sources: Sources) -> list[str]:
-    """Return the words of a question that the documents do not have, but for those that ask."""
-    untold = frozenset[str]().union(
-        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in asked.parts)
+def _missing(query: Query, sources: Sources) -> list[str]:
+    """Return the words of a question that the documents lack, without words that only ask."""
+    ignored = frozenset[str]().union(
+        *(words_of_asking(part["text"]).union(part.get("earlier", ())) for part in query.parts)
     )
-    said = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
-    plain = [word for word in said if word not in untold and not _SHORTENED.search(word)]
+    own = dict.fromkeys(word for part in query.parts for word in words(part["text"]))
+    plain = [word for word in own if word not in ignored and not _SHORTENED.search(word)]
     return [word for word in plain if not all(map(sources.knows, tokenize(word)))]
 
 
-def _undefined(asked: Query, evidence: Sequence[Quotable]) -> list[str]:
-    """Return the terms whose definition is asked for and that no statement gives."""
+def _undefined(query: Query, items: Sequence[Quotable]) -> list[str]:
+    """Return the terms that the question asks to define and no statement defines."""
     return [
         term
-        for term in asked.definitions
-        if term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
+        for term in query.definitions
+        if term and not any(defines(term, item.text) for item in items)
     ]
 
 
-def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
-    """Return the kinds of facts that are asked for and in no good statement."""
+def _lacking(query: Query, scored: ScoredQuotables) -> list[Kind]:
+    """Return the kinds of facts that the question asks for and no good statement has."""
     good = [scored.quotables[i].text for i in np.argsort(-scored.best, kind="stable")[:_TOP]]
     return [
         kind
-        for part in asked.parts
+        for part in query.parts
         if (kind := part["kind"]) is not None and not any(_serves(part, text) for text in good)
     ]
 
 
 _SERVE: Mapping[Kind, tuple[Kind, ...]] = {
     "money": ("money", "percentage"),  # "capped at 150 % of the fees"
-    "measure": ("measure", "duration"),  # "how fast" is told by either
+    "measure": ("measure", "duration"),  # either answers "how fast"
 }
 
 
-def without_fact(asked: Query, answer: str) -> list[str]:
-    """Return the parts of a question that ask for a kind of fact that the answer does not hold."""
-    return [part["text"] for part in asked.parts if not _serves(part, answer)]
+def without_fact(query: Query, answer: str) -> list[str]:
+    """Return the parts of a question whose kind of fact the answer lacks."""
+    return [part["text"] for part in query.parts if not _serves(part, answer)]
 
 
 def _serves(part: Part, text: str) -> bool:
-    """Return whether a text holds a fact of the kind that a part asks for, if it asks for one."""
-    kind, what = part["kind"], frozenset(part["counted"])
+    """Return whether a text has a fact of the kind that a part asks for, if it asks for one."""
+    wanted, counted = part["kind"], frozenset(part["counted"])
     text += "".join(f"; {number} {unit}" for unit, number in _COLUMN.findall(text))
-    return kind is None or any(holds(one, text, what) for one in _SERVE.get(kind, (kind,)))
+    kinds = _SERVE.get(wanted, (wanted,)) if wanted else ()
+    return wanted is None or any(holds(kind, text, counted) for kind in kinds)
 
 
-_TOLD_KINDS: Mapping[Kind, str] = {
+_KIND_NAMES: Mapping[Kind, str] = {
     "duration": "period of time",
     "money": "sum of money",
     "percentage": "percentage",
@@ -134,6 +127,8 @@ _TOLD_KINDS: Mapping[Kind, str] = {
     "contact": "address or number to call",
     "name": "name",
 }
+
+
 _MOST_UNKNOWN = 3
 _COLUMN = re.compile(r"(?<![^\W\d_])([^\W\d_]++)\)?: (\d[\d.,]*+)(?![\w%])")
 """A cell whose column names the unit: "Extra days: 3"."""
@@ -141,30 +136,30 @@ _SHORTENED = re.compile(r"['’](?:t|re|ve|ll|d|m)$")
 
 
 def lacks(
-    asked: Query, scored: ScoredQuotables, sources: Sources, given: bool = False
+    query: Query, scored: ScoredQuotables, sources: Sources, given: bool = False
 ) -> list[str]:
-    """Return what a question asks for and the documents lack, in sentences.
+    """Return sentences on what the question asks for and the documents lack.
 
-    Words that only ask, and those of earlier questions, are not told. Beside an answer that is
-    ``given`` only names and numbers are: it may have other words for the rest.
+    Words that only ask, and words of earlier questions, are left out. Beside an answer
+    (``given``), only names and numbers are listed: the answer may use other words for the rest.
     """
     named = frozenset(
-        word for part in asked.parts for name in part["named"] for word in words(name)
+        word for part in query.parts for name in part["named"] for word in words(name)
     )
-    missing = _missing(asked, sources)
+    missing = _missing(query, sources)
     unknown = [word for word in missing if not given or word in named or word[0].isdigit()]
     shown = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
-    lacking = [f"Not in the documents: {shown}."] if shown else []
-    lacking += [
-        f"No definition of “{term}” was found." for term in _undefined(asked, scored.quotables)
+    kinds = dict.fromkeys(_lacking(query, scored))
+    return [
+        *([f"Not in the documents: {shown}."] if shown else []),
+        *(f"No definition of “{term}” was found." for term in _undefined(query, scored.quotables)),
+        *(f"What comes nearest gives no {_KIND_NAMES[kind]}." for kind in kinds),
     ]
-    kinds = dict.fromkeys(_lacking(asked, scored))
-    return lacking + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
 
 
-def _over(scores: NDArray[np.float32], place: int, evidence: Sequence[Quotable]) -> float:
-    """Return by how much the best statement, at ``place``, beats the mean of those not like it."""
-    others = [i for i, item in enumerate(evidence) if not alike(item, evidence[place])]
+def _over(scores: NDArray[np.float32], place: int, items: Sequence[Quotable]) -> float:
+    """Return how far the best statement, at ``place``, scores above the mean of those unlike it."""
+    others = [i for i, item in enumerate(items) if not alike(item, items[place])]
     return float(scores[place]) - (float(scores[others].mean()) if others else 0.0)
 
 
@@ -174,7 +169,7 @@ def probability_there(features: AnswerabilityFeatures) -> float:
 
 
 def probability_found(features: AnswerabilityFeatures) -> float:
-    """Return the probability that the best statement, which is quoted, answers it, in [0, 1]."""
+    """Return the probability that the best statement answers the question, in [0, 1]."""
     return _weights("found").probability(astuple(features))
 
 
@@ -187,13 +182,13 @@ _SUPPOSED = re.compile(
     r"(?:(?:an?|the|my|your|our|each|every)\s+)?(?P<thing>[^\W\d_]{3,}(?:\s+[^\W\d_]{3,})?)",
     re.IGNORECASE,
 )
-"""A thing that is supposed to be, and the next one or two words that it is for."""
+"""A thing that the question takes for granted, and the next one or two words, which it is for."""
 
 
 def unmet(question: ParsedQuestion, draft: Draft, view: View) -> list[str]:
-    """Return in sentences what a question joins, and no document that is quoted does.
+    """Return sentences on pairs of words that the question joins and no quoted document has.
 
-    Both words stand in the documents: one that no document has is told otherwise.
+    Both words are in some document; ``lacks`` lists the words that no document has.
     """
     cited = {citation["document"] for citation in draft["citations"]}
     if draft["abstained"] or len(view.titles) < 2 or not cited:
@@ -201,22 +196,22 @@ def unmet(question: ParsedQuestion, draft: Draft, view: View) -> list[str]:
     return [
         f"No document that is quoted speaks of both “{what}” and “{thing}”."
         for what, thing in dict.fromkeys(_supposed(question["text"]))
-        if (one := _holding(what, view)) and (other := _holding(thing, view))
-        if not one & other & cited
+        if (with_what := _having(what, view)) and (with_thing := _having(thing, view))
+        if not with_what & with_thing & cited
     ]
 
 
 def _supposed(text: str) -> Iterator[tuple[str, str]]:
     asking = kind_words(text) | STOP_WORDS
-    for found in _SUPPOSED.finditer(text):
-        for thing in found["thing"].split():
-            pair = found["what"].lower(), thing.lower()
+    for match in _SUPPOSED.finditer(text):
+        for thing in match["thing"].split():
+            pair = match["what"].lower(), thing.lower()
             if all(word not in asking and tokenize(word) for word in pair):
                 yield pair
 
 
-def _holding(word: str, view: View) -> frozenset[str]:
-    """Return the documents that have a word, in their text or their title."""
+def _having(word: str, view: View) -> frozenset[str]:
+    """Return the documents with a word in their text or title."""
     terms = {*tokenize(word)}
     titled = (name for name, title in view.titles.items() if terms & {*tokenize(title)})
     return frozenset([*view.having([word]), *titled])

@@ -1,4 +1,4 @@
-"""The choice between a model's draft and the embedded one, by the embedded judge."""
+"""Choosing between a model's draft and the embedded one by the embedded judge."""
 
 from lexloop.core.errors import tell_loss
 from lexloop.core.types import Advice, Draft, ParsedQuestion, Passage, Pointed, Triplet
@@ -6,18 +6,18 @@ from lexloop.nodes.context import Generator, Judge
 
 
 class ChosenGenerator:
-    """A generator by a model, whose draft yields to the embedded one's if that is better.
+    """A generator that replaces a model's draft by the embedded one if that is better.
 
-    It does if the judge finds less than half of it supported by the passages, and more of the
-    other. On answers of seven systems to LL144's questions that keeps .71 of those that were
-    judged correct and .34 of the rest: ``python benchmarks/drafts.py``. A model that abstains
-    does so.
+    It is better if the judge finds less than half of the model's draft supported by the passages,
+    and more of the embedded one. On answers of seven systems to LL144's questions, this keeps .71
+    of those judged correct and .34 of the rest: ``python benchmarks/drafts.py``. A model's
+    abstention stands.
 
     Args:
-        model: Writes the draft that is wanted.
-        embedded: Writes the other, by quoting.
-        judge: Says of both how far the passages support them.
-        least: The share that must be supported for the model's to stand unasked.
+        model: Writes the first draft.
+        embedded: Writes the other by quoting.
+        judge: Judges how far the passages support each.
+        least: The least supported share for the model's draft to stand without a comparison.
     """
 
     def __init__(self, model: Generator, embedded: Generator, judge: Judge, least: float) -> None:
@@ -33,7 +33,7 @@ class ChosenGenerator:
         advice: Advice | None,
         pointed: Pointed | None = None,
     ) -> Draft:
-        """Return the better of both drafts; one that is not the model's is told as a loss."""
+        """Return the better of both drafts. If it is the embedded one, a loss is reported."""
         given = (question, passages, triplets, advice, pointed)
         written = await self._model.generate(*given)
         if written["abstained"]:
@@ -47,12 +47,14 @@ class ChosenGenerator:
         better = await self._supported(question, passages, quoted)
         if better <= supported:
             return written
-        told = f"Of the model's draft the passages support {supported:.2f}, of quotes {better:.2f}."
-        tell_loss("the model's draft", "embedded", told)
+        reason = (
+            f"Of the model's draft the passages support {supported:.2f}, of quotes {better:.2f}."
+        )
+        tell_loss("the model's draft", "embedded", reason)
         return quoted
 
     async def _supported(
         self, question: ParsedQuestion, passages: list[Passage], draft: Draft
     ) -> float:
-        judged = await self._judge.judge(question, passages, draft["answer"], draft["answers"])
-        return judged.groundedness or 0.0
+        judgement = await self._judge.judge(question, passages, draft["answer"], draft["answers"])
+        return judgement.groundedness or 0.0

@@ -1,4 +1,4 @@
-"""Citations of statements, and provisions quoted whole: a line for each paragraph and point."""
+"""Citing statements, and quoting whole provisions: one line for each paragraph and point."""
 
 import re
 from bisect import bisect_left
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lexloop.core.types import Citation, Passage, PointedUnit
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.document import Document
 from lexloop.documents.structure.lines import cells, is_ruler
 from lexloop.documents.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.documents.structure.tree import ITEMS, Tree, Unit
@@ -15,82 +16,70 @@ from lexloop.nodes.markers import unmarked
 from lexloop.store.view import View
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")
-"""The beginnings of a line that names what is not quoted."""
+"""How a line begins that names what is not quoted."""
 _DEEPEST_LEAD = 6
 _WORTHWHILE = 100
-"""The fewest words for which a further provision is begun."""
+"""The fewest words for which another provision is begun."""
 _WORDS = re.compile(r"[^\W\d_]{2}|(?m:^)[^\w\n]*+\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 
 
-class QuoteSource(NamedTuple):
-    """A span that lines are quoted from, and the label it is cited by."""
+class _Source(NamedTuple):
+    """A span that lines are quoted from, and its label in the citation."""
 
     start: int
     end: int
     label: str
 
 
-class _QuotedSpan(NamedTuple):
-    """A span that makes a line, the place of the unit whose own words it has, and its source."""
-
-    start: int
-    end: int
-    unit: int
-    source: QuoteSource
-
-
 @dataclass
-class Quoted:
+class _Quoted:
     """A provision as lines of an answer."""
 
-    lines: list[str]  # each with its marker; that of a heading has none
-    # what the markers stand for, in the order of their numbers
-    sources: list[QuoteSource] = field(default_factory=list)
-    words: int = 0  # how many words are quoted
+    lines: list[str]  # each with its marker, except a heading
+    # the spans behind the markers, in the order of their numbers
+    sources: list[_Source] = field(default_factory=list)
+    words: int = 0  # the number of words quoted
     whole: bool = True  # whether nothing is left out
 
 
-def quote(
-    tree: Tree, text: str, places: Sequence[int], first: int, limit: int, *, where: str = ""
-) -> Quoted:
-    """Quote a unit of a document from heading to last point, or siblings that follow each other.
+def _quote(
+    document: Document, places: Sequence[int], first: int, limit: int, where: str
+) -> _Quoted:
+    """Quote a unit of a document from its heading to its last point, or siblings in a row.
 
-    Each paragraph of a provision is a source of its own; a unit that has none is one itself. A
-    point goes after the words that lead into it.
+    Each paragraph of a provision is a source; a unit without paragraphs is one source. The words
+    that lead into a point are quoted before it.
 
     Args:
-        tree: The document's tree.
-        text: Its text.
-        places: The unit's place, or those of siblings.
+        document: The document.
+        places: The place of the unit in the tree, or of siblings.
         first: The number of the first source.
-        limit: How many words are quoted at most; what is left out is named. The first line is
-            always quoted.
-        where: The document's name if it must be told, else "".
+        limit: The most words to quote; what is left out is named. The first line is always quoted.
+        where: The document's name if the lines must mention it, else "".
     """
+    tree = document.tree
     if groups(tree, places[0]):
-        return _outlined(tree, text, places[0], first, where)
-    quoted = Quoted([line for line in [unmarked(_heading(tree, places, where))] if line])
-    number, before = "", ""
-    for piece in _pieces(tree, text, places):
-        said = _plain(text[piece.start : piece.end])
-        if not _WORDS.search(said):  # "2.—" goes with what is numbered so
-            before = f"{before}{said} "
+        return _outlined(document, places[0], first, where)
+    quoted = _Quoted([line for line in [unmarked(_heading(tree, places, where))] if line])
+    marker, number = "", ""
+    for words, unit, source in _pieces(document, places):
+        if not _WORDS.search(words):  # "2.—" belongs to the words after it
+            number = f"{number}{words} "
             continue
-        said, before = before + said, ""
-        if quoted.sources and quoted.words + len(said.split()) > limit:
-            quoted.lines.append(f"{unmarked(_left_out(tree, piece.unit, places))} {number}")
+        line, number = number + words, ""
+        if quoted.sources and quoted.words + len(line.split()) > limit:
+            quoted.lines.append(f"{unmarked(_left_out(tree, unit, places))} {marker}")
             quoted.whole = False
             break
-        if not quoted.sources or quoted.sources[-1] != piece.source:
-            quoted.sources.append(piece.source)
-        number = f"[{first + len(quoted.sources) - 1}]"
-        quoted.words += len(said.split())
-        quoted.lines.append(f"{said} {number}")
+        if not quoted.sources or quoted.sources[-1] != source:
+            quoted.sources.append(source)
+        marker = f"[{first + len(quoted.sources) - 1}]"
+        quoted.words += len(line.split())
+        quoted.lines.append(f"{line} {marker}")
     if not quoted.sources:
-        start, end = heading_span(tree, places[0], text)
         quoted.lines[0] = f"{quoted.lines[0][:-1]}. [{first}]"
-        quoted.sources.append(QuoteSource(start, end, tree.units[places[0]].label))
+        quoted.sources.append(_heading_source(document, places[0]))
     return quoted
 
 
@@ -99,85 +88,79 @@ def quote_all(
 ) -> tuple[list[str], list[Citation]]:
     """Quote units one after the other; return the lines and their citations.
 
-    At most ``limit`` words are quoted, and units that are left out are named; of several documents
-    it is said in which they stand. ``after`` is the number of the last source before them.
+    At most ``limit`` words are quoted, and units that are left out are named. If there are several
+    documents, the lines name them. ``after`` is the number of the last source before.
     """
     several = len(view.titles) > 1
     lines: list[str] = []
     citations: list[Citation] = []
     words, whole = 0, True
-    groups = list(_groups(units, view))
-    for number, group in enumerate(groups):
-        document = group[0]["document"]
-        tree, text = view.tree_of(document), view.text_of(document)
-        if tree is None or text is None:
-            continue
-        wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
+    in_rows = _rows_of(units, view)
+    for number, row in enumerate(in_rows):
+        document = view.document(row[0]["document"])
+        wanted = len(document.text[row[0]["start"] : row[-1]["end"]].split())
         if citations and (not whole or words + min(wanted, _WORTHWHILE) > limit):
-            left = [unit for group in groups[number:] for unit in group]
-            lines.append(f"{unmarked(_units_left_out(left, several))} [{after + len(citations)}]")
+            rest = [unit for later in in_rows[number:] for unit in later]
+            lines.append(f"{unmarked(_units_left_out(rest, several))} [{after + len(citations)}]")
             break
-        places = [unit["place"] for unit in group]
-        where = document if several else ""
-        quoted = quote(tree, text, places, after + len(citations) + 1, limit - words, where=where)
+        places = [unit["place"] for unit in row]
+        where = document.name if several else ""
+        quoted = _quote(document, places, after + len(citations) + 1, limit - words, where)
         lines += quoted.lines
         words, whole = words + quoted.words, quoted.whole
         for source in quoted.sources:
-            cited = view.cited(document, source.start, source.end, source.label)
-            citations.append({**cited, "n": after + len(citations) + 1})
+            citation = view.cited(document.name, *source)
+            citations.append({**citation, "n": after + len(citations) + 1})
     return lines, citations
 
 
-def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quoted:
+def _outlined(document: Document, place: int, first: int, where: str) -> _Quoted:
     """Quote the headings of the provisions in a part."""
-    quoted = Quoted([])
-    for line in outline(tree, place):
-        said = f"In {where}: {line.text}" if where and not quoted.lines else line.text
-        for shown in line.places:
-            start, end = heading_span(tree, shown, text)
-            quoted.sources.append(QuoteSource(start, end, tree.units[shown].label))
-        quoted.lines.append(f"{unmarked(said)} [{first + len(quoted.sources) - 1}]")
+    quoted = _Quoted([])
+    for line in outline(document.tree, place):
+        text = f"In {where}: {line.text}" if where and not quoted.lines else line.text
+        quoted.sources += [_heading_source(document, shown) for shown in line.places]
+        quoted.lines.append(f"{unmarked(text)} [{first + len(quoted.sources) - 1}]")
     return quoted
 
 
-def _groups(units: Sequence[PointedUnit], view: View) -> Iterator[list[PointedUnit]]:
-    """Yield the units, points of one list that follow each other together."""
-    group: list[PointedUnit] = []
+def _heading_source(document: Document, place: int) -> _Source:
+    span = heading_span(document.tree, place, document.text)
+    return _Source(*span, document.tree.units[place].label)
+
+
+def _rows_of(units: Sequence[PointedUnit], view: View) -> list[list[PointedUnit]]:
+    """Return the units of visible documents; points of one list in a row are together."""
+    rows: list[list[PointedUnit]] = []
     for unit in units:
         tree = view.tree_of(unit["document"])
         if tree is None:
             continue
-        own = tree.units[unit["place"]]
-        after = (
-            group
-            and group[-1]["document"] == unit["document"]
-            and (
-                group[-1]["end"] <= unit["start"]
-                and own.kind in ITEMS
-                and tree.units[group[-1]["place"]].parent == own.parent
-            )
-        )
-        if group and not after:
-            yield group
-            group = []
-        group = [*group, unit]
-    if group:
-        yield group
+        own, last = tree.units[unit["place"]], rows[-1][-1] if rows else None
+        if (
+            last
+            and last["document"] == unit["document"]
+            and last["end"] <= unit["start"]
+            and own.kind in ITEMS
+            and tree.units[last["place"]].parent == own.parent
+        ):
+            rows[-1].append(unit)
+        else:
+            rows.append([unit])
+    return rows
 
 
 def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
-    """Return the units' label with the heading they stand under."""
+    """Return the units' label with the heading above them."""
     unit = tree.units[places[0]]
-    said = entitled(unit)
+    label = entitled(unit)
     if not unit.heading or unit.kind in ("definition", "row"):
         above = (tree.units[p] for p in tree.above(places[0]))
         headed = next((u for u in above if u.kind in ("provision", "annex") and u.heading), None)
         label = _range(tree, places)
-        named = " ".join(headed.heading.split()) if headed and headed.label else ""
-        said = f"{label} — {named}" if named and named not in label else label
-    if not said:
-        return f"In {where}:" if where else ""
-    return f"In {where}: {said}:" if where else f"{said}:"
+        heading = " ".join(headed.heading.split()) if headed and headed.label else ""
+        label = f"{label} — {heading}" if heading and heading not in label else label
+    return " ".join(f"{part}:" for part in (where and f"In {where}", label) if part)
 
 
 def _plain(words: str) -> str:
@@ -188,23 +171,28 @@ def _plain(words: str) -> str:
     return unmarked(_MARKDOWN.sub("", " ".join(" ".join(rows).split())))
 
 
-def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[_QuotedSpan]:
-    """Yield the spans to quote, in order, first those of the words that lead into the units."""
+def _pieces(document: Document, places: Sequence[int]) -> Iterator[tuple[str, int, _Source]]:
+    """Yield the pieces to quote in order, each with the place of its unit and its source.
+
+    The words that lead into the units come first.
+    """
+    tree, text = document.tree, document.text
     for above in _leading(tree, text, places[0]):
-        start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
-        yield _QuotedSpan(start, end, above, QuoteSource(start, end, tree.units[above].label))
+        unit = tree.units[above]
+        lead = _source(text, unit.body, tree.own_end(above), unit.label)
+        yield _plain(text[lead.start : lead.end]), above, lead
     for place in places:
         unit = tree.units[place]
-        whole = unit.kind not in ("provision", "annex", "part")
-        source = _source(text, unit.start, unit.end, unit.label) if whole else None
-        headed = not whole or _headline(unit, text)
+        divided = unit.kind in ("provision", "annex", "part")
+        source = None if divided else _source(text, unit.start, unit.end, unit.label)
+        headed = divided or _headline(unit, text)
         captioned = unit.kind == "table" and unit.heading
         for start, end, of in _own_pieces(tree, text, place, headed):
             if captioned and of == place:
                 continue
             if source is None or start >= source.end:
                 source = _top_source(tree, text, place, of)
-            yield _QuotedSpan(start, end, of, source)
+            yield _plain(text[start:end]), of, source
 
 
 def _leading(tree: Tree, text: str, place: int) -> list[int]:
@@ -220,7 +208,7 @@ def _leading(tree: Tree, text: str, place: int) -> list[int]:
 
 
 def _own_pieces(tree: Tree, text: str, place: int, headed: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield the spans of a unit's own words and of what lies in it, in order, without blanks."""
+    """Yield the spans of a unit's own words and of the units in it, in order, without blanks."""
     unit = tree.units[place]
     at = unit.body if headed else unit.start
     if not headed and _headline(unit, text):
@@ -241,10 +229,10 @@ def _headline(unit: Unit, text: str) -> bool:
     return listed and text[unit.body : unit.body + 1] == "\n"
 
 
-def _top_source(tree: Tree, text: str, place: int, of: int) -> QuoteSource:
-    """Return the source of a span: the topmost unit below ``place`` that it is of.
+def _top_source(tree: Tree, text: str, place: int, of: int) -> _Source:
+    """Return the source of a span: the topmost unit below ``place`` that contains it.
 
-    Unnumbered paragraphs have no label of their own: those that follow each other are one source.
+    Successive paragraphs without a number, and so without a label of their own, are one source.
     """
     unit = tree.units[place]
     if of == place:
@@ -262,8 +250,8 @@ def _top_source(tree: Tree, text: str, place: int, of: int) -> QuoteSource:
     return _source(text, first.start, last.end, first.label)
 
 
-def _source(text: str, start: int, end: int, label: str) -> QuoteSource:
-    return QuoteSource(*_trimmed(text, start, end), label)
+def _source(text: str, start: int, end: int, label: str) -> _Source:
+    return _Source(*_trimmed(text, start, end), label)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -274,29 +262,23 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
-    """Name what is left out from a unit on: the number of points and paragraphs, and where."""
-    said: list[str] = []
+    """Return a line on what is left out from a unit on: the points and paragraphs of each level."""
+    levels: list[str] = []
     for place in (unit, *tree.above(unit)):
         siblings = quoted if place in quoted else tree.children(tree.units[place].parent)
-        left = [p for p in siblings if p > place or p == place == unit]
-        said += filter(None, [_named(tree, left)])
+        left = (p for p in siblings if p > place or p == place == unit)
+        if numbered := [p for p in left if tree.units[p].number]:
+            kind = tree.units[numbered[0]].kind
+            name = kind if kind in ("paragraph", "provision", "row") else "point"
+            count = counted(f"more {name}", len(numbered))
+            levels.append(f"{count}, {_range(tree, numbered)}")
         if place in quoted:
             break
-    return f"{LEFT_OUT[0]}{'; '.join(said)}." if said else LEFT_OUT[1]
-
-
-def _named(tree: Tree, places: Sequence[int]) -> str:
-    """Name siblings by their number and place: "6 more points, Article 30(1)(b) to (g)"."""
-    numbered = [p for p in places if tree.units[p].number]
-    if not numbered:
-        return ""
-    kind = tree.units[numbered[0]].kind
-    called = kind if kind in ("paragraph", "provision", "row") else "point"
-    return f"{counted(f'more {called}', len(numbered))}, {_range(tree, numbered)}"
+    return f"{LEFT_OUT[0]}{'; '.join(levels)}." if levels else LEFT_OUT[1]
 
 
 def _range(tree: Tree, places: Sequence[int]) -> str:
-    """Name siblings from the first to the last: "Article 30(1)(b) to (g)"."""
+    """Return the labels of siblings from the first to the last: "Article 30(1)(b) to (g)"."""
     first, last = tree.units[places[0]], tree.units[places[-1]]
     if first is last:
         return first.label
@@ -313,22 +295,24 @@ def _units_left_out(units: Sequence[PointedUnit], several: bool) -> str:
     return f"{LEFT_OUT[0]}{len(labels)} more, {labels[0]} to {labels[-1]}."
 
 
-def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
+def cite(passage: Passage, statements: Sequence[Statement], n: int) -> Citation:
     """Return the citation of successive statements of a passage, cut to the passage.
 
-    If they are of several provisions or of none, the label of the passage serves.
+    If the statements have different labels or none, the passage's label is used.
     """
-    first, last = said[0], said[-1]
+    first, last = statements[0], statements[-1]
     # a list may begin before the passage and end after it
     start, end = max(first.start, passage["start"]), min(last.end, passage["end"])
     cut = passage["text"][start - passage["start"] : end - passage["start"]]
     start, quote = start + len(cut) - len(cut.lstrip()), cut.strip()
-    labels = {statement.label for statement in said}
+    labels, page = {statement.label for statement in statements}, passage["page"]
+    if page is not None:  # a passage may span several
+        page += sum(at <= start for at in passage.get("page_breaks", []))
     citation: Citation = {
         "n": n,
         "document": passage["document"],
         "section": (first.label if len(labels) == 1 else "") or passage["section"],
-        "page": _page(passage, start),
+        "page": page,
         "start": start,
         "end": start + len(quote),
         "quote": quote,
@@ -342,10 +326,3 @@ def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
     if "identifier" in passage:
         citation["identifier"] = passage["identifier"]
     return citation
-
-
-def _page(passage: Passage, offset: int) -> int | None:
-    """Return the page that an offset lies on; a passage may run over several."""
-    first = passage["page"]
-    breaks = passage.get("page_breaks", [])
-    return None if first is None else first + sum(at <= offset for at in breaks)

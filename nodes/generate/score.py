@@ -1,4 +1,4 @@
-"""The statements of the passages that can be quoted, each with what it is worth as an answer."""
+"""The statements of the passages that can be quoted, each with its score as an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import BESIDE, DEFINING, Passage, PointedUnit
+from lexloop.core.types import BESIDE, DEFINING, Citation, Passage, PointedUnit
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
@@ -17,7 +17,7 @@ from lexloop.nodes.relevance import Query, defines, relevance
 from lexloop.store.view import View
 
 READ = 0.1
-"""What a log-odd of the reader counts beside the other scores."""
+"""The weight of a log-odd of the reader beside the other scores."""
 TOKENS = 1.6
 _COPY = 0.85
 _DEFINES = 0.5
@@ -27,22 +27,22 @@ _SUPPORTING = 0.7
 
 @dataclass(frozen=True)
 class Quotable:
-    """A statement that can be quoted of a passage; ``order`` is its place in the passages."""
+    """A statement of a passage that can be quoted; ``order`` is its place in the passages."""
 
     passage: Passage
-    said: Statement
+    statement: Statement
     order: int
-    question: str = ""  # of the document, which it answers; see ``Answering``
+    question: str = ""  # the document's question that it answers; see ``Answering``
     before: Statement | None = None
 
     @property
     def text(self) -> str:
-        """It as it can stand alone, behind the question that it answers."""
-        return f"{self.question} {self.said.text}".strip()
+        """The text as it can stand alone, after the question that it answers."""
+        return f"{self.question} {self.statement.text}".strip()
 
     @cached_property
     def wording(self) -> frozenset[str]:
-        """Its search terms but for numbers."""
+        """The search terms without numbers."""
         return frozenset([term for term in term_set(self.text) if not term[0].isdigit()])
 
     @property
@@ -58,9 +58,9 @@ class ScoredQuotables:
     Args:
         quotables: The statements.
         vectors: Their unit vectors, shape (quotables, dimension).
-        scores: What each is worth for each part of the question, shape (parts, quotables).
-        read: How near the reader finds each to an answer, log-odds of the same shape.
-        answers: Whether the reader finds that each answers, log-odds of the same shape.
+        scores: The score of each for each part of the question, shape (parts, quotables).
+        read: The reader's log-odds that each is near an answer, same shape.
+        answers: The reader's log-odds that each answers, same shape.
     """
 
     quotables: list[Quotable]
@@ -71,7 +71,7 @@ class ScoredQuotables:
 
     @property
     def best(self) -> NDArray[np.float32]:
-        """Each piece of evidence by the part it suits best."""
+        """The score of each statement for the part that it suits best."""
         top: NDArray[np.float32] = self.scores.max(axis=0)
         return top
 
@@ -79,90 +79,85 @@ class ScoredQuotables:
     def among_the_best(self) -> "ScoredQuotables":
         """The statements of the best passages and of those with the best statement of a part."""
         best = {self.quotables[i].passage["id"] for i in self.scores.argmax(axis=1).tolist()}
-        of = (item.passage for item in self.quotables)
-        kept = [n for n, p in enumerate(of) if BESIDE not in p["signals"] or p["id"] in best]
-        return self.only(kept)
+        passages = (item.passage for item in self.quotables)
+        return self.only(
+            [i for i, p in enumerate(passages) if BESIDE not in p["signals"] or p["id"] in best]
+        )
 
-    def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
-        """Return the statements that lie in provisions; None if there are none."""
-        kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
-        return self.only(kept) if kept else None
-
-    def outside(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
-        """Return the statements that lie in none of some provisions; None if there are none."""
-        kept = [
-            i for i, one in enumerate(self.quotables) if not any(_lies_in(one, u) for u in units)
+    def within(self, units: Sequence[PointedUnit], inside: bool = True) -> "ScoredQuotables | None":
+        """Return the statements inside some units, or those outside; None if there are none."""
+        places = [
+            i
+            for i, item in enumerate(self.quotables)
+            if inside
+            == any(lies_in(item.statement, item.passage["document"], unit) for unit in units)
         ]
-        return self.only(kept) if kept else None
+        return self.only(places) if places else None
 
-    def only(self, kept: list[int]) -> "ScoredQuotables":
+    def only(self, places: list[int]) -> "ScoredQuotables":
         """Return the statements at some places."""
         return ScoredQuotables(
-            [self.quotables[i] for i in kept],
-            self.vectors[kept],
-            self.scores[:, kept],
-            self.read[:, kept],
-            self.answers[:, kept],
+            [self.quotables[i] for i in places],
+            self.vectors[places],
+            self.scores[:, places],
+            self.read[:, places],
+            self.answers[:, places],
         )
 
 
-def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
-    inside = unit["start"] <= item.said.start and item.said.end <= unit["end"]
-    return inside and item.passage["document"] == unit["document"]
+def lies_in(statement: Statement, document: str, span: PointedUnit | Citation) -> bool:
+    """Return whether a document's statement lies within a span."""
+    inside = span["start"] <= statement.start and statement.end <= span["end"]
+    return inside and document == span["document"]
 
 
-def score_quotables(asked: Query, passages: list[Passage], sources: View) -> ScoredQuotables | None:
-    """Score every statement and list of the passages; None when there is none."""
+def score_quotables(query: Query, passages: list[Passage], sources: View) -> ScoredQuotables | None:
+    """Score every statement and list of the passages; None if there are none."""
     quotables: list[Quotable] = []
-    said: list[Statement] = []
+    statements: list[Statement] = []
     rows: list[Vectors] = []
     seen = set[tuple[str, int, int]]()
     for passage in passages:
-        for one in answering(asked, passage, sources):
-            span = passage["document"], one.said.start, one.said.end
-            if span in seen:  # passages overlap
-                continue
-            seen.add(span)
-            place = len(quotables)
-            quotables.append(Quotable(passage, one.said, place, one.question, one.before))
-            said.append(one.scored)
-            rows.append(one.vector)
+        for each in answering(query, passage, sources):
+            own = each.statement
+            span = passage["document"], own.start, own.end
+            if span not in seen:  # passages overlap
+                seen.add(span)
+                quotables.append(Quotable(passage, own, len(quotables), each.question, each.before))
+                statements.append(each.scored)
+                rows.append(each.vector)
     if not quotables:
         return None
     vectors = np.stack(rows)
-    near = _closeness(asked, passages, sources)
+    near = _closeness(query, passages, sources)
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in quotables]
-    scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
+    scores = relevance(query, statements, vectors, sources) * np.array(weights, dtype=np.float32)
     scores += [near[item.passage["id"]] for item in quotables]
-    for row, term in enumerate(asked.definitions):
+    for row, term in enumerate(query.definitions):
         if term is not None:
-            scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
-    stated = [Stated(item.passage["document"], item.said, item.text) for item in quotables]
+            scores[row] += [
+                _DEFINES * (DEFINING in item.passage["signals"] and defines(term, item.text))
+                for item in quotables
+            ]
+    stated = [Stated(item.passage["document"], item.statement, item.text) for item in quotables]
     read, answers = np.zeros_like(scores), np.zeros_like(scores)
-    for row, part in enumerate(asked.parts):
-        question = asked.text if len(asked.parts) == 1 else part["text"]
+    for row, part in enumerate(query.parts):
+        question = query.text if len(query.parts) == 1 else part["text"]
         read[row], answers[row] = reads(question, stated, scores[row], sources)
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 
-def _closeness(asked: Query, passages: list[Passage], sources: View) -> dict[str, float]:
-    """Return each passage's weighted MaxSim less that of the best; 0 without token vectors."""
+def _closeness(query: Query, passages: list[Passage], sources: View) -> dict[str, float]:
+    """Return each passage's weighted MaxSim minus the best one's; 0 without token vectors."""
     ids = [passage["id"] for passage in passages]
-    found = sources.closeness(asked.text, ids)
-    if found is None:
+    cosines = sources.closeness(query.text, ids)
+    if cosines is None:
         return dict.fromkeys(ids, 0.0)
-    close = found.mean(axis=0)
+    close = cosines.mean(axis=0)
     return dict(zip(ids, (TOKENS * (close - close.max())).tolist(), strict=True))
 
 
-def is_definition(item: Quotable, term: str) -> bool:
-    """Return whether a statement is the documents' own definition of a term."""
-    if DEFINING not in item.passage["signals"]:
-        return False
-    return defines(term, item.text)
-
-
 def alike(item: Quotable, other: Quotable) -> bool:
-    """Return whether two statements are the same but for their numbers."""
+    """Return whether two statements are the same except for their numbers."""
     mine, theirs = item.wording, other.wording
     return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))

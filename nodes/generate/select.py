@@ -1,8 +1,10 @@
-"""Which statements make an answer: the best for each part of a question, and few others."""
+"""Choosing the statements of an answer: the best for each part of a question, and a few more."""
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from lexloop.core.types import BESIDE
 from lexloop.documents.text.quantities import facts
@@ -10,85 +12,85 @@ from lexloop.nodes.generate.score import Quotable, ScoredQuotables, alike
 from lexloop.nodes.relevance import Query
 
 NEARLY_BEST = 0.2
-"""By how much the score of a further item may be below the best one's, if several are asked."""
+"""How far below the best score a further item may be if the question asks for several."""
 LISTS_OF_DUTIES = 0.3
-"""The same of a further list if all duties are: half of them would be taken for the whole."""
+"""The same for a further list if it asks for all duties: half of them would look like all."""
 _NEAREST = 1.0
-"""By how much the score of a further passage may be below the best one's if nothing is enough:
-what the reader likes ten log-odds less says nothing of what is asked."""
+"""How far below the best score a further passage may be if nothing is sure to answer: a statement
+that the reader rates ten log-odds lower is about something else."""
 _LINK = re.compile(r"\b\w+://\S+")
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The statements that make an answer."""
+    """The statements of an answer."""
 
-    best: list[Quotable]  # the best evidence for each part of the question
-    more: list[Quotable]  # statements that are nearly as good
+    best: list[Quotable]  # the best for each part of the question
+    more: list[Quotable]  # nearly as good statements
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """The most that an answer may hold; the first statement is always quoted."""
+    """The limits of an answer; the first statement is always quoted."""
 
-    statements: int = 4  # how many are quoted beside the best for each part of the question
-    words: int = 300  # how many they may have together
-    whole: int = 800  # how many words of provisions and lists are quoted whole
+    statements: int = 4  # quoted besides the best for each part of the question
+    words: int = 300  # of these statements together
+    whole: int = 800  # of provisions and lists that are quoted as a whole
 
 
 def select(
-    asked: Query,
+    query: Query,
     scored: ScoredQuotables,
     lengths: Lengths,
     enough: bool = True,
     each: Sequence[int] = (),
 ) -> Chosen:
-    """Return the best evidence for each part, then what is worth standing beside it.
+    """Return the best statement for each part, and statements worth quoting beside them.
 
-    If several things are asked for, that is what is nearly as good; if all duties are, every
-    such list is of the best. If the best is not known to be enough, each further passage says
-    what it has nearest to the question.
+    If the question asks for several things, these are nearly as good statements; if it asks for all
+    duties, every such list is among the best. If the best may not answer, they are the nearest
+    statement of each further passage.
 
     Args:
-        asked: The question.
+        query: The question.
         scored: The statements.
-        lengths: The most that is taken.
-        enough: Whether the best statements answer.
-        each: The places of statements by which other documents answer as well.
+        lengths: The limits of the answer.
+        enough: Whether the best statements are known to answer.
+        each: The places of the statements by which other documents answer as well.
     """
     chosen: list[Quotable] = []
-    for row in range(len(asked.parts)):
-        ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.scores[row][i])
-        _take_first(ranked, scored, chosen, lengths)
+    for scores in scored.scores[: len(query.parts)]:
+        _take_first(np.argsort(-scores, kind="stable").tolist(), scored, chosen, lengths)
     for i in each:
         _take_first([i], scored, chosen, lengths)
     best = [*chosen]
-    if enough:
-        _take_further(asked, scored, chosen, lengths)
-    else:
-        _take_nearest(scored, best if each else [], chosen, lengths)
-    more = chosen[len(best) :]
     if not enough:
-        return Chosen(best, more)
-    best += [item for item in more if item.said.points]
-    if any(part["duties"] for part in asked.parts):  # in the order of the text
+        _take_nearest(scored, best if each else [], chosen, lengths)
+        return Chosen(best, chosen[len(best) :])
+    duties = any(part["duties"] for part in query.parts)
+    _take_further(query, scored, chosen, lengths, duties)
+    more = chosen[len(best) :]
+    best += [item for item in more if item.statement.points]
+    if duties:  # in the order of the text
         first = best[0].passage["document"] if best else ""
         best.sort(
-            key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
+            key=lambda item: (
+                item.passage["document"] != first,
+                item.passage["document"],
+                item.statement.start,
+            )
         )
-    return Chosen(best, [item for item in more if not item.said.points])
+    return Chosen(best, [item for item in more if not item.statement.points])
 
 
 def _take_further(
-    asked: Query, scored: ScoredQuotables, chosen: list[Quotable], lengths: Lengths
+    query: Query, scored: ScoredQuotables, chosen: list[Quotable], lengths: Lengths, duties: bool
 ) -> None:
-    """Take further items if several are asked for, and lists if all duties are."""
-    duties = any(part["duties"] for part in asked.parts)
-    several = any(part["several"] for part in asked.parts)
-    ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.best[i])
+    """Take further items if the question asks for several, and lists if it asks for all duties."""
+    several = any(part["several"] for part in query.parts)
     top = float(scored.best.max())
-    for i in ranked:
-        listed = scored.quotables[i].said.points > 0
+    for i in np.argsort(-scored.best, kind="stable").tolist():
+        listed = scored.quotables[i].statement.points > 0
         if len(chosen) >= lengths.statements or scored.best[i] < top - LISTS_OF_DUTIES:
             break
         if duties if listed else several and scored.best[i] >= top - NEARLY_BEST:
@@ -98,35 +100,31 @@ def _take_further(
 def _take_nearest(
     scored: ScoredQuotables, best: Sequence[Quotable], chosen: list[Quotable], lengths: Lengths
 ) -> None:
-    """Take the best statement of each further passage, of the documents of the best ones if any."""
-    # a document that has a passage so that it may answer, and does not, says nothing
-    found = (i.passage for i in scored.quotables if BESIDE not in i.passage["signals"])
-    of = {passage["document"] for passage in ([i.passage for i in best] if best else found)}
+    """Take the best statement of each further passage, of the best ones' documents if any."""
+    # passages beside the search's own count only if they answer
+    own = (item for item in scored.quotables if BESIDE not in item.passage["signals"])
+    documents = {item.passage["document"] for item in best or own}
     top = float(scored.best.max())
-    for i in _nearest_by_passage(scored, of):
+    for i in _nearest_by_passage(scored, documents):
         if len(chosen) < lengths.statements and scored.best[i] >= top - _NEAREST:
             _take_first([i], scored, chosen, lengths)
 
 
 # carries, by benchmarks/rules.py, .19 of the GDPR's everyday answers found
-def _nearest_by_passage(scored: ScoredQuotables, of: Collection[str]) -> list[int]:
-    """Return the best statement of each passage ``of`` some documents, in the passages' order."""
-    found: dict[str, int] = {}
+def _nearest_by_passage(scored: ScoredQuotables, documents: Collection[str]) -> list[int]:
+    """Return the best statement of each passage of some documents, in the passages' order."""
+    nearest: dict[str, int] = {}
     for i, item in enumerate(scored.quotables):
-        if item.said.points:
-            continue  # a list is quoted whole or not at all
-        if _is_line_of_names(item.text):
-            continue
-        if item.passage["document"] not in of:
-            continue
-        held = found.setdefault(item.passage["id"], i)
-        if scored.best[i] > scored.best[held]:
-            found[item.passage["id"]] = i
-    return [*found.values()]
+        # a list is quoted as a whole or not at all
+        usable = not item.statement.points and not _is_line_of_names(item.text)
+        if usable and item.passage["document"] in documents:
+            best = nearest.setdefault(item.passage["id"], i)
+            nearest[item.passage["id"]] = i if scored.best[i] > scored.best[best] else best
+    return [*nearest.values()]
 
 
 def _is_line_of_names(text: str) -> bool:
-    """Return whether a line says nothing of anything: "Version 2.0, January 2004"."""
+    """Return whether a line is only names: "Version 2.0, January 2004"."""
     words = re.findall(r"[^\W\d_]+", _LINK.sub("", text))
     return all(word[0].isupper() for word in words) and not all(map(str.isupper, words))
 
@@ -134,18 +132,16 @@ def _is_line_of_names(text: str) -> bool:
 def _take_first(
     ranked: list[int], scored: ScoredQuotables, chosen: list[Quotable], lengths: Lengths
 ) -> None:
-    """Take the first that fits the length and says something that is not yet said."""
+    """Take the first item that fits the length, unless it repeats one that was taken."""
     if len(chosen) > lengths.statements:
         return
-    for i in ranked[:5]:
-        item = scored.quotables[i]
-        if sum(other.words for other in chosen) + item.words > lengths.words and chosen:
+    for item in (scored.quotables[i] for i in ranked[:5]):
+        fits = sum(other.words for other in chosen) + item.words <= lengths.words or not chosen
+        leads_in = item.statement.own.endswith((":", " means", "-", "–", "—"))
+        if not fits or (leads_in and not item.statement.points):
             continue
-        if item.said.own.endswith((":", " means", "-", "–", "—")) and not item.said.points:
-            continue  # it only introduces what follows
-        if any(_repeats(item, other) for other in chosen):
-            return
-        chosen.append(item)
+        if not any(_repeats(item, other) for other in chosen):
+            chosen.append(item)
         return
 
 

@@ -1,7 +1,7 @@
-"""A question, read before anything is searched for.
+"""Reading a question before the search.
 
-Read the modules in this order: ``small_talk`` replies to greetings, ``parts`` takes a question
-apart, ``followups`` writes out what a turn leaves to the turns before it, ``pointing`` reads the
-provisions it names, ``naming`` and ``describing`` find the documents it is about, and ``rewrite``
-is the LangGraph node. ``provisions`` and ``lookups`` find what a question names in the documents.
+Read the modules in this order: ``small_talk`` replies to greetings, ``parts`` parses a question,
+``followups`` rewrites a turn that needs earlier ones, ``pointing`` finds the provisions that it
+names, ``naming`` and ``describing`` find the documents that it is about, and ``rewrite`` is the
+LangGraph node. ``provisions`` and ``lookups`` find what a question names in the documents.
 """

@@ -1,4 +1,4 @@
-"""The document first: which documents a question describes, and what it asks inside them."""
+"""Finding the documents that a question describes or names, and what it asks inside them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
@@ -15,23 +15,23 @@ from lexloop.store.view import View
 
 _HITS, _MANY = 50, 2000
 _LEAST, _NEARLY_BEST = 0.5, 0.9
-"""The share of a description, weighted by idf, that a chunk of the document holds, and what it
-holds of that of the best."""
+"""The least idf-weighted share of a description that a chunk of the document has, and the least
+fraction of the best document's share."""
 _LEAST_LETTERS = 5
-"""The least letters of a name that is spelled in one word."""
+"""The fewest letters of a name in one word."""
 _RARE = 3.0
-"""The least idf of a word that alone names a document: one chunk in twenty has it."""
+"""The least idf of a single word that names a document: one chunk in twenty has it."""
 _STORY = re.compile(r"(?<![\w\"“-])(?:I(?=[ '’][a-z])|[Mm]y|me|[Ww]e|[Oo]ur|us)(?![\w\"”-])")
 _NAME = re.compile(r"(?<![.?!:;] )(?<!^)\b[^\W\d_]*[A-Z0-9][\w&'-]*|[\"“‘][^\"”’]+")
 
 
 def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
-    """Return the documents that fit what stands before a question: "In the lease of A to B, ...?".
+    """Return the documents described before a question: "In the lease of A to B, ...?".
 
-    The words before must tell nobody's own story, and one chunk of a document must hold most of
-    them, as the one that names the parties does, with a name that no other document shows: two
-    words, or one that is rare or in the title. What is spoken of all over describes nothing, nor
-    does the name of a law alone, which see ``documents_called``.
+    The description must not be the asker's own story. One chunk of a document must have most of it,
+    usually the chunk that names the parties, with a name that no other document has: two words, or
+    one that is rare or in the title. Words that are everywhere describe nothing. A law's name alone
+    is left to ``documents_called``.
     """
     lead = before(question)
     names = term_set(" ".join(_NAME.findall(lead)))
@@ -41,26 +41,26 @@ def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
         return []
     wanted = {term: documents.idf(term) for term in term_set(lead)}
     best: dict[str, float] = {}
-    named: dict[str, Set[str]] = {}
+    named: dict[str, frozenset[str]] = {}
     for chunk in _nearest(lead, documents):
         name, terms = chunk["document"], term_set(f"{chunk['title']} {chunk['text']}")
         best[name] = max(coverage(wanted, terms), best.get(name, 0.0))
         named[name] = named.get(name, frozenset()) | (terms & names)
     least = max(_LEAST, _NEARLY_BEST * max(best.values(), default=0.0))
-    found = [name for name, held in best.items() if held >= least]
-    others = frozenset[str]().union(*(named[name] for name in named if name not in found))
-    shared = frozenset.intersection(*(frozenset(named[name]) for name in found), names)
-    for name in found:
+    fitting = [name for name, share in best.items() if share >= least]
+    others = frozenset[str]().union(*(named[name] for name in named if name not in fitting))
+    shared = frozenset.intersection(*(named[name] for name in fitting), names)
+    for name in fitting:
         own = named[name] - others
         titled = term_set(f"{documents.titles[name]} {name}")
-        if len(own) > 1 or any(one in titled or wanted[one] > _RARE for one in own):
-            # what shares the kind alone, "the privacy policy of", is not what is described
-            return [other for other in found if named[other] - shared] or found
+        if len(own) > 1 or any(word in titled or wanted[word] > _RARE for word in own):
+            # a document that shares only the kind, "the privacy policy of", does not fit
+            return [other for other in fitting if named[other] - shared] or fitting
     return []
 
 
 def _nearest(lead: str, documents: View) -> Iterable[Chunk]:
-    """Return the chunks that share most with these words; of a few, all: BM25 cannot weigh them."""
+    """Return the chunks that share most with these words; all if there are too few for BM25."""
     if len(documents) <= _HITS:
         return documents.every_chunk()
     [hits] = documents.search_lexical([lead], _HITS)
@@ -68,11 +68,11 @@ def _nearest(lead: str, documents: View) -> Iterable[Chunk]:
 
 
 def before(question: ParsedQuestion) -> str:
-    """Return what of the text stands before the first thing that is asked."""
+    """Return the text before the first part of a question."""
     text = question["text"]
     first = question["parts"][0]["text"] if question["parts"] else text
-    if (place := text.find(first)) <= 0 and (begun := BEGINS.search(text)):
-        place = begun.end()
+    if (place := text.find(first)) <= 0 and (opening := BEGINS.search(text)):
+        place = opening.end()
     return text[: max(0, place)]
 
 
@@ -88,20 +88,20 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _BESIDE = frozenset("a an any are for of with without".split())
-"""Words before a name that stands before a noun: "any Harbour Act fee"."""
+"""Words before a name that is followed by a noun: "any Harbour Act fee"."""
 
 
 def documents_called(text: str, documents: View) -> list[str]:
     """Return the documents that a question calls by a name of their own: "the Harbour Act".
 
-    No other may say it: what a law is called stands in the rules made for it, too. A single word
-    of a title or path names a document that it alone has.
+    No other document may contain the name, as the rules made under a law do. A single word of a
+    title or path is a name if only one document has it.
     """
     titles = nameable(text, documents)
-    said = {word.lower() for word in _PROPER.findall(text)} - STOP_WORDS - STRUCTURAL - KINDS
-    telling = {one: words_of(one, title) for one, title in titles.items()} if said else {}
-    named = {word: {one for one in telling if word in telling[one]} for word in said}
-    named = {word: of for word, of in named.items() if len(of) == 1}
+    proper = {word.lower() for word in _PROPER.findall(text)} - STOP_WORDS - STRUCTURAL - KINDS
+    telling = {name: words_of(name, title) for name, title in titles.items()} if proper else {}
+    by_word = {word: {name for name in telling if word in telling[name]} for word in proper}
+    named = {word: names for word, names in by_word.items() if len(names) == 1}
     named |= _names(text, titles)
     own = [of for name, of in named.items() if of and not _is_said_beside(name, of, documents)]
     called = set[str]().union(*own)
@@ -109,33 +109,34 @@ def documents_called(text: str, documents: View) -> list[str]:
 
 
 def _is_called_alone(lead: str, documents: View) -> bool:
-    """Return whether what stands before a question is the name of a document and nothing else."""
+    """Return whether the text before a question is only the name of a document."""
     for start, end, name in _mentions(lead):
         if not term_set(f"{lead[:start]} {lead[end:]}"):
             titles = nameable(lead, documents)
-            return any(is_name(name, one, title) for one, title in titles.items())
+            return any(is_name(name, document, title) for document, title in titles.items())
     return False
 
 
 def documents_named(text: str, documents: View) -> Mapping[str, str]:
-    """Return the titles of the documents whose name a question has, whoever else says it."""
+    """Return the titles of all documents whose name is in a question."""
     titles = nameable(text, documents)
-    found = set[str]().union(*_names(text, titles).values())
-    return {name: titles[name] for name in sorted(found)}
+    named = set[str]().union(*_names(text, titles).values())
+    return {name: titles[name] for name in sorted(named)}
 
 
 def _names(text: str, titles: Mapping[str, str]) -> dict[str, set[str]]:
-    """Return for each name in a question the documents that have it."""
-    return {
-        name: {one for one, title in titles.items() if is_name(name, one, title)}
-        for _, _, name in _mentions(text)
-    }
+    """Return the documents of each name in a question."""
+    return {name: _having(name, titles) for _, _, name in _mentions(text)}
+
+
+def _having(name: str, titles: Mapping[str, str]) -> set[str]:
+    return {document for document, title in titles.items() if is_name(name, document, title)}
 
 
 def nameable(text: str, documents: View) -> Mapping[str, str]:
-    """Return the titles of the documents that a question may call by name, by their names.
+    """Return the titles, by name, of the documents that a question may name.
 
-    Of very many these are the ones that say most of its words.
+    Of very many documents, these are the ones with most of its words.
     """
     if len(documents.titles) <= _MANY:
         return documents.titles
@@ -144,7 +145,7 @@ def nameable(text: str, documents: View) -> Mapping[str, str]:
 
 
 def _is_said_beside(name: str, of: Set[str], documents: View) -> bool:
-    """Return whether another document than these says a name."""
+    """Return whether a document other than these contains a name."""
     plain = f" {_words(name)} "
     return any(
         plain in f" {_words(chunk['text'])} "
@@ -158,21 +159,21 @@ def _words(text: str) -> str:
 
 
 def unnamed(text: str, titles: Mapping[str, str], is_term: Callable[[str], bool]) -> str:
-    """Return a question without the name of the document that it is asked of.
+    """Return a question without the name of its document.
 
-    "Under the Harbour Act, who pays?" becomes "who pays?", and "Does the Harbour Act apply?" "Does
-    this act apply?", as texts speak of themselves. It stays as it is if nothing else is asked,
-    or several documents are named.
+    "Under the Harbour Act, who pays?" becomes "who pays?", and "Does the Harbour Act apply?"
+    becomes "Does this act apply?", as texts refer to themselves. It is unchanged if nothing else
+    is asked, or if it names several documents.
 
     Args:
         text: A question, or a part of one.
         titles: The documents' titles by their names.
-        is_term: Whether the documents use an abbreviation. It then stands for what they are about,
-            and not for a title: "How do I apply for an ABN?"
+        is_term: Whether the documents use an abbreviation. If so, it names their subject and not a
+            document: "How do I apply for an ABN?"
     """
     made, at, called = "", 0, frozenset(titles)
     for start, end, name in _mentions(text):
-        named = {one for one, title in titles.items() if is_name(name, one, title)}
+        named = _having(name, titles)
         if not named or (name.isalpha() and name.isupper() and is_term(name)):
             continue
         if not (called := called & named):
@@ -195,26 +196,26 @@ def unnamed(text: str, titles: Mapping[str, str], is_term: Callable[[str], bool]
 
 
 def _is_noun(word: str) -> bool:
-    """Return whether a word is a noun that a name stands before, by its small letters."""
+    """Return whether a word after a name is a noun, judged by its lower case."""
     return len(word) > 2 and word[:3].islower() and word.rstrip("?.,;:") not in STOP_WORDS
 
 
 def _mentions(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield what may be names, with their places: words with capitals, a number and a kind."""
-    for found in _MENTION.finditer(text):
-        start = found.start()
-        for word in re.finditer(r"(?<!\S)\S+\s+", found.group()):
+    """Yield possible names, with their offsets: words with capitals, a number and a kind."""
+    for match in _MENTION.finditer(text):
+        start = match.start()
+        for word in re.finditer(r"(?<!\S)\S+\s+", match.group()):
             if word.group().strip().lower() not in STOP_WORDS:
-                break  # those before it open the question: "Does the Harbour Act"
-            start = found.start() + word.end()
-        yield start, found.end(), text[start : found.end()]
+                break  # the words before it open the question: "Does the Harbour Act"
+            start = match.start() + word.end()
+        yield start, match.end(), text[start : match.end()]
 
 
 def is_name(name: str, document: str, title: str) -> bool:
-    """Return whether words are a document's name: of its title with a kind, or its acronym.
+    """Return whether words are a document's name: from its title, with a kind, or its acronym.
 
-    A number in it must be the document's own. The name of its file is one, too, if either spells it
-    in one word: "Dairy Fair" or "dairyfair.example" of dairyfair.example.txt.
+    A number in the name must be the document's own. A file name counts too if either is one word:
+    "Dairy Fair" and "dairyfair.example" both name dairyfair.example.txt.
     """
     if _joined(name) in _spelled(document, " " in name):
         return True
@@ -236,29 +237,29 @@ def is_name(name: str, document: str, title: str) -> bool:
 
 
 def _joined(name: str) -> str:
-    """Return several words as one, in small letters; "" for one word."""
+    """Return several words as one, in lower case; "" for one word."""
     words = PIECE.findall(name.lower())
     return "".join(words) if len(words) > 1 else ""
 
 
 @lru_cache(maxsize=1 << 13)
 def _spelled(document: str, apart: bool) -> frozenset[str]:
-    """Return the words of a file's name; and unless they stand apart, those in a row as one."""
+    """Return the words of a file name and, unless ``apart``, successive words joined as one."""
     words = PIECE.findall(folded(Path(document).stem).lower())
-    rows = range(1, 2 if apart else len(words) + 1)
-    found = ("".join(words[at : at + many]) for many in rows for at in range(len(words)))
-    return frozenset(one for one in found if one.isalpha() and len(one) >= _LEAST_LETTERS)
+    lengths = range(1, 2 if apart else len(words) + 1)
+    joined = ("".join(words[at : at + n]) for n in lengths for at in range(len(words)))
+    return frozenset(name for name in joined if name.isalpha() and len(name) >= _LEAST_LETTERS)
 
 
 @lru_cache(maxsize=256)
 def _words_of_name(name: str) -> tuple[str, ...]:
-    """Return the words of a name that tell something, in small letters, without their version."""
+    """Return the words of a name in lower case, without stop words and versions."""
     words = (_unversioned(word.lower()) for word in PIECE.findall(name))
     return tuple(word for word in words if word not in STOP_WORDS | {"version"})
 
 
 def _unversioned(word: str) -> str:
-    """Return a word without the number of a version: "gplv3" is "gpl"."""
+    """Return a word without a version number: "gplv3" is "gpl"."""
     bare = word.rstrip("0123456789")
     bare = bare.removesuffix("v") if bare != word else word
     return bare if len(bare) > 1 else word
@@ -266,13 +267,13 @@ def _unversioned(word: str) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def _plain_title(title: str) -> str:
-    """Return the words of a title in small letters, between blanks, without stop words."""
+    """Return the words of a title in lower case, between blanks, without stop words."""
     words = COMPOUND_WORD.findall(folded(title).lower())
     return f" {' '.join(word for word in words if word not in STOP_WORDS)} "
 
 
 @lru_cache(maxsize=1 << 13)
 def _kind(title: str, name: str = "") -> str:
-    """Return the word by which a document calls itself, or "" if none is known."""
+    """Return the word for a document's kind, such as "act", or "" if none is known."""
     words = [word.lower() for word in PIECE.findall(f"{title} {name}")]
     return next((word for word in words if word in KINDS), "")

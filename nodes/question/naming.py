@@ -1,8 +1,8 @@
-"""What tells documents apart: the numbers, files, days and names by which a question means some.
+"""Finding the documents that a question names by numbers, files, days and words of their names.
 
-A number is a name if the documents use it so or the question does: "contract 4712", "No. 12/24",
-"P-171"; a sum, a year, a time and the number of a provision are none. What a document is called
-stands in its name, its title and its opening lines.
+A number is a name if the documents or the question use it as one: "contract 4712", "No. 12/24",
+"P-171". A sum, a year, a time and the number of a provision are not. The names of a document are in
+its file name, its title and its opening lines.
 """
 
 import re
@@ -19,14 +19,14 @@ from lexloop.documents.text.tokens import PIECE, STOP_WORDS, term_set, tokenize,
 from lexloop.store.view import View
 
 _LONG = 4
-"""The digits of a number that is a name if no document shows it."""
+"""The fewest digits of a number that is a name even if no document has it."""
 _NEAR = 120
-"""How many characters before a number or a file's name say what it is."""
+"""How many characters before a number or a file name tell what it is."""
 _OPENING = 1_500
-"""Characters in which a document names itself."""
+"""How many characters of a document may name it."""
 _FEW, _TITLES, _READ = 200, 2_000, 20
-"""The most documents that are searched for a day or a number, for a word of a title, and for a
-party or how they use a noun."""
+"""The most documents that are searched for a day or a number; for a word of a title; for a party or
+the use of a noun."""
 NUMBERED = r"(?:numbers?\s|nos?\b\.?|nr\b\.?|nº|n°|№|#)\s*"
 """The sign before a number that is a name."""
 IDENTIFIER = re.compile(
@@ -38,7 +38,7 @@ _COUNTED = re.compile(
     rf"(?:{TIMES}|%|[ap]\.?m\b|{'|'.join(MONTHS)}|[^\W\d_]+s\b)",
     re.IGNORECASE,
 )
-"""What stands behind a number that counts something, or is a time."""
+"""The word after a number that counts something, or is a time."""
 _LETTERED = re.compile(r"[A-Za-z]+(?:[-/]\w|\d\d)")
 _NOUN = re.compile(
     r"(?:(?P<det>the|this|that|our|my|your|an?)\s+)?(?P<noun>[^\W\d_][\w'’-]{0,60})\s++$", re.I
@@ -59,105 +59,100 @@ _LED = re.compile(
     r"(?:^|(?<!\s)\s++)(?:of|for|in|at|under|on|by|per|from|according to)\s++(?:the\s++file\s++)?$",
     re.IGNORECASE,
 )
-"""What leads to the name of a document."""
+"""The words before the name of a document."""
 
 
 class Heads:
-    """What the documents are called, and in which of them words stand."""
+    """The names of documents, and searches for words in them."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self.titles = view.titles
-        self.called = {name: f"{name} {title}" for name, title in view.titles.items()}
+        self.names = {name: f"{name} {title}" for name, title in view.titles.items()}
 
-    def with_id(self, written: str) -> frozenset[str]:
-        """Return the documents that have a number in their name or title, else their opening."""
-        has = whole(written).search
-        titled = frozenset(name for name, called in self.called.items() if has(called))
-        return titled or frozenset(name for name in self._few(written) if has(self.opening(name)))
+    def with_id(self, number: str) -> frozenset[str]:
+        """Return the documents with a number in their name or title, or else in their opening."""
+        has = whole(number).search
+        titled = frozenset(name for name, names in self.names.items() if has(names))
+        return titled or frozenset(name for name in self._few(number) if has(self.opening(name)))
 
-    def are_called(self, names: Set[str], written: str) -> bool:
-        """Return whether a number stands in the names or titles of documents."""
-        return all(whole(written).search(self.called[name]) for name in names)
-
-    def holding(self, written: str) -> frozenset[str]:
-        """Return the documents that have a number, wherever it stands."""
-        has, few = whole(written).search, self._few(written)
+    def holding(self, number: str) -> frozenset[str]:
+        """Return the documents with a number anywhere."""
+        has, few = whole(number).search, self._few(number)
         texts = zip(few, self._view.texts_of(few), strict=True)
         return frozenset(name for name, text in texts if has(text))
 
-    def _few(self, written: str) -> Sequence[str]:
-        # the "A" of "A-3" is no term
-        longest = max(PIECE.findall(written), key=lambda piece: (bool(term_set(piece)), len(piece)))
+    def _few(self, number: str) -> Sequence[str]:
+        # the "A" of "A-3" is not a term
+        longest = max(PIECE.findall(number), key=lambda piece: (bool(term_set(piece)), len(piece)))
         return self._view.having([longest])[:_FEW]
 
     def having(self, word: str) -> frozenset[str]:
-        """Return the documents that say a word, or another of its stem."""
+        """Return the documents with a word, or another of its stem."""
         return frozenset(self._view.having([word.lower()]))
 
     def opening(self, name: str) -> str:
-        """Return the lines before the first provision of a document, in usual letters."""
-        tree, text = self._view.tree_of(name), self._view.text_of(name) or ""
-        units = tree.units if tree is not None else ()
-        first = next((u.start for u in units if u.kind == "provision" and u.start), _OPENING)
-        return narrowed(text[: min(first, _OPENING)])
+        """Return the lines before a document's first provision, in ordinary letters."""
+        document = self._view.document(name)
+        units = (u.start for u in document.tree.units if u.kind == "provision" and u.start)
+        return narrowed(document.text[: min(next(units, _OPENING), _OPENING)])
 
     def parties(self, name: str) -> frozenset[str]:
         """Return the terms of the names of a document's parties."""
-        found = parties_of(self._view.text_of(name) or "")
-        return term_set(" ".join(one.name for one in found))
+        parties = parties_of(self._view.text_of(name) or "")
+        return term_set(" ".join(party.name for party in parties))
 
-    def names_so(self, noun: str) -> bool:
-        """Return whether the documents put numbers behind a noun, best of all in their titles."""
+    def numbers(self, noun: str) -> bool:
+        """Return whether the documents put numbers after a noun."""
         stem = re.escape(noun.lower().removesuffix("s"))
         has = re.compile(rf"\b{stem}s?[\s_-]+(?:{NUMBERED})?\d", re.IGNORECASE).search
-        if any(map(has, self.called.values())):
+        if any(map(has, self.names.values())):
             return True
         few = self._view.having([noun.lower()])[:_READ]
         return any(map(has, self._view.texts_of(few)))
 
-    def told_by(self, word: str) -> frozenset[str]:
-        """Return the documents that a word of their title tells from the others; of none, nothing.
+    def singled_out(self, word: str) -> frozenset[str]:
+        """Return the documents that a word of their titles distinguishes from the others.
 
-        No other document may say it, unless it is one of the same form.
+        No other document may have the word, except one of the same form.
         """
         terms = term_set(word)
-        of = frozenset(n for n, called in self.called.items() if terms and terms <= _called(called))
-        if not of or len(of) == len(self.titles):
+        named = frozenset(n for n, names in self.names.items() if terms and terms <= _terms(names))
+        if not named or len(named) == len(self.titles):
             return frozenset()
-        return of if self.are_alike(of, self.having(word) - of) else frozenset()
+        return named if self.are_alike(named, self.having(word) - named) else frozenset()
 
     def are_alike(self, some: Set[str], others: Set[str]) -> bool:
-        """Return whether others are documents of one form: their titles share half of all words."""
-        pairs = ((self.titles[one], self.titles[other]) for one in some for other in others)
-        return bool(some) and all(of_one_form(one, other) for one, other in pairs)
+        """Return whether documents are of one form with others: half of all title words match."""
+        pairs = ((self.titles[name], self.titles[other]) for name in some for other in others)
+        return bool(some) and all(of_one_form(*titles) for titles in pairs)
 
 
 def of_one_form(title: str, other: str) -> bool:
-    """Return whether two titles share half of the words of the longer: two leases, two policies."""
+    """Return whether two titles share half of the longer one's words: two leases, two policies."""
     mine, theirs = term_set(title), term_set(other)
     return 2 * len(mine & theirs) >= max(len(mine), len(theirs))
 
 
 @lru_cache(maxsize=1 << 13)
-def _called(called: str) -> frozenset[str]:
-    return term_set(" ".join(PIECE.findall(folded(called))))
+def _terms(names: str) -> frozenset[str]:
+    return term_set(" ".join(PIECE.findall(folded(names))))
 
 
 @lru_cache(maxsize=64)
 def whole(written: str) -> re.Pattern[str]:
-    """Return what finds a word or number as it is written, in any case of letters."""
+    """Return a pattern of a whole word or number, in upper or lower case."""
     return re.compile(rf"(?<!\w){re.escape(written)}(?!\w)", re.IGNORECASE)
 
 
 class Apart(NamedTuple):
-    """What a question names documents by.
+    """The documents that a question names.
 
     Args:
-        documents: The ones that are meant; empty if nothing tells them apart.
-        sure: Whether a number, a file or a day says so, and not words of a title alone.
-        absent: The numbers and files that are asked for by name and are of no document.
-        outside: What of the question names them, each with what stands for it inside them.
+        documents: The documents; empty if the question names none, or all.
+        sure: Whether a number, a file or a day names them, and not only words of a title.
+        absent: The numbers and files in the question that no document has.
+        outside: The words that name them, each with its replacement inside the documents.
     """
 
     documents: list[str]
@@ -167,108 +162,114 @@ class Apart(NamedTuple):
 
 
 class _Mark(NamedTuple):
+    """A name in a question.
+
+    Args:
+        documents: The documents with the name.
+        written: The number, file or day, to be reported if no document has it.
+        phrase: The words to be replaced inside the documents, or "".
+        instead: Their replacement.
+    """
+
     documents: frozenset[str]
     written: str
-    said: str
+    phrase: str
     instead: str
 
 
 def told_apart(text: str, view: View) -> Apart:
-    """Return the documents that a question tells from the others, and what none of them has."""
+    """Return the documents that a question names, and the names that no document has."""
     heads = Heads(view)
     exact = [*_files(text, heads), *_numbers(text, heads), *_days(text, heads)]
     absent = list(dict.fromkeys(mark.written for mark in exact if not mark.documents))
     marks = [mark for mark in exact if mark.documents]
     marks += [*_names(text, heads), *_parties(text, heads)]
-    found = frozenset[str]()
+    named = frozenset[str]()
     for mark in marks:
-        found = (found & mark.documents) or found | mark.documents
-    if len(found) == len(view.documents):
-        found = frozenset()
-    outside = {mark.said: mark.instead for mark in marks if mark.said} if len(found) == 1 else {}
-    return Apart(sorted(found), bool(absent or (found and exact)), absent, outside)
+        named = (named & mark.documents) or named | mark.documents
+    if len(named) == len(view.documents):
+        named = frozenset()
+    outside = {m.phrase: m.instead for m in marks if m.phrase} if len(named) == 1 else {}
+    return Apart(sorted(named), bool(absent or (named and exact)), absent, outside)
 
 
 def inside(text: str, outside: Mapping[str, str]) -> str:
     """Return a question, or a part of one, as it is asked inside the documents that it names."""
-    for said, instead in outside.items():
-        text = text.replace(said, instead)
+    for phrase, instead in outside.items():
+        text = text.replace(phrase, instead)
     text = text.strip(" ,")
     return text if tokenize(text) else ""
 
 
 def _files(text: str, heads: Heads) -> Iterator[_Mark]:
-    """Yield the files that a question names, those that are not there among them."""
+    """Yield the files that a question names, including files that do not exist."""
     suffixes = {name.rpartition(".")[2].lower() for name in heads.titles if "." in name}
-    for found in _FILE.finditer(text):
-        if found["suffix"].lower() not in suffixes:
+    last_parts = {name: f" {name.rpartition('/')[2]}".lower() for name in heads.titles}
+    for match in _FILE.finditer(text):
+        if match["suffix"].lower() not in suffixes:
             continue
-        before = f" {text[: found.end()].lower()}"
-        of = [name for name in heads.titles if before.endswith((f" {name}".lower(), _last(name)))]
-        longest = max((len(name) for name in map(_last, of)), default=0) - 1
-        begin = min(found.start(), found.end() - longest)
+        before = f" {text[: match.end()].lower()}"
+        named = [n for n, last in last_parts.items() if before.endswith((f" {n}".lower(), last))]
+        longest = max((len(last_parts[name]) for name in named), default=0) - 1
+        begin = min(match.start(), match.end() - longest)
         lead = _before(_LED, text, begin)
-        said = text[lead.start() if lead else begin : found.end()]
-        yield _Mark(frozenset(of), found.group(), said, "" if lead else "it")
-
-
-def _last(name: str) -> str:
-    """Return the last part of a document's path in small letters, behind a blank."""
-    return f" {name.rpartition('/')[2]}".lower()
+        phrase = text[lead.start() if lead else begin : match.end()]
+        yield _Mark(frozenset(named), match.group(), phrase, "" if lead else "it")
 
 
 def _numbers(text: str, heads: Heads) -> Iterator[_Mark]:
     """Yield the numbers that a question uses as names."""
     taken = [range(r.start, r.end) for r in (*find_references(text), *loose_numbers(text))]
-    taken += [range(*found.span()) for found in _DAY.finditer(text)]
+    taken += [range(*day.span()) for day in _DAY.finditer(text)]
     last = -1
-    for found in IDENTIFIER.finditer(text):
-        if any(found.start("id") in span for span in taken):
+    for match in IDENTIFIER.finditer(text):
+        if any(match.start("id") in span for span in taken):
             continue
-        noun = _before(_NOUN, text, found.start())
-        goes_on = last >= 0 and _JOINED.fullmatch(text, last, found.start()) is not None
-        if not goes_on and not _is_name(text, found, noun, heads):
+        noun = _before(_NOUN, text, match.start())
+        joined = last >= 0 and _JOINED.fullmatch(text, last, match.start()) is not None
+        if not joined and not _is_name(text, match, noun, heads):
             continue
-        last = found.end()
-        written = found["id"]
-        of = heads.with_id(written)
-        others = heads.holding(written) - of
-        if (others and not heads.are_alike(of, others)) or (not of and _is_year(written)):
+        last = match.end()
+        number = match["id"]
+        named = heads.with_id(number)
+        others = heads.holding(number) - named
+        if (others and not heads.are_alike(named, others)) or (not named and _is_year(number)):
             continue
-        said, instead = found.group(), "this document"
+        phrase, instead = match.group(), "this document"
         if noun and noun["noun"].lower() not in STOP_WORDS:
-            said = text[noun.start() : found.end()]
+            phrase = text[noun.start() : match.end()]
             led = _word_before(text, noun.start())
-            whole = noun["det"] or not led.isalnum() or led in STOP_WORDS
-            instead = f"{noun['det'] or 'the'} {noun['noun']}" if whole else noun["noun"]
-        # a number that stands in a document's text alone may be one of several there
-        yield _Mark(of, written, said if heads.are_called(of, written) else "", instead)
+            determined = noun["det"] or not led.isalnum() or led in STOP_WORDS
+            instead = f"{noun['det'] or 'the'} {noun['noun']}" if determined else noun["noun"]
+        # a number only in a document's text may be one of several there
+        titled = all(whole(number).search(heads.names[name]) for name in named)
+        yield _Mark(named, number, phrase if titled else "", instead)
 
 
-def _is_name(text: str, found: re.Match[str], noun: re.Match[str] | None, heads: Heads) -> bool:
-    """Return whether a number is a name: by its form, what documents are called, or its place."""
-    written = found["id"]
-    if found["no"] or _LETTERED.match(written):
+def _is_name(text: str, match: re.Match[str], noun: re.Match[str] | None, heads: Heads) -> bool:
+    """Return whether a number is a name: by its form, the documents' names, or its place."""
+    number, behind = match["id"], text[match.end() :]
+    if match["no"] or _LETTERED.match(number):
         return True
-    counts = not written[-1].isdigit() or _COUNTED.match(text[found.end() :].lstrip())
+    counts = not number[-1].isdigit() or _COUNTED.match(behind.lstrip())
     if noun is None or noun["noun"].lower() in STOP_WORDS or counts:
         return False
-    if heads.names_so(noun["noun"]):
+    if heads.numbers(noun["noun"]):
         return True
-    if not written.isdigit() or len(written) < _LONG or _is_year(written):
+    if not number.isdigit() or len(number) < _LONG or _is_year(number):
         return False
-    behind, led = text[found.end() :], _word_before(text, noun.start())
+    led = _word_before(text, noun.start())
     ends = not behind[:1].isspace() or not STOP_WORDS.isdisjoint(words(behind)[:1])
     return led in _DOES or (ends and led in _OF)
 
 
 def _before(pattern: re.Pattern[str], text: str, end: int) -> re.Match[str] | None:
-    """Return what a pattern finds right before a place; it looks no further back than it must."""
+    """Return the match of a pattern right before an offset; only a few characters are searched."""
     return pattern.search(text, max(0, end - _NEAR), end)
 
 
 def _word_before(text: str, end: int) -> str:
-    """Return the word that ends right before a place, in small letters."""
+    """Return the word that ends right before an offset, in lower case."""
     return (text[max(0, end - _NEAR) : end].split() or [""])[-1].lower()
 
 
@@ -277,17 +278,16 @@ def _is_year(written: str) -> bool:
 
 
 def _days(text: str, heads: Heads) -> Iterator[_Mark]:
-    """Yield the days that a question calls documents by: "the lease of 3 May 2021"."""
-    for found in _DAY.finditer(text):
-        led = _word_before(text, found.start())
-        if led not in _DATING:
-            continue
-        written = text[text.lower().rindex(led, 0, found.start()) : found.end()]
-        said = dates(written) | {written[-4:]}
-        few = [*heads.titles][:_FEW]
-        of = [n for n in few if said <= _days_of(f"{heads.called[n]}\n{heads.opening(n)}")]
-        if 0 < len(of) < len(heads.titles):
-            yield _Mark(frozenset(of), written, f" {written}", "")
+    """Yield the days by which a question names documents: "the lease of 3 May 2021"."""
+    for match in _DAY.finditer(text):
+        led = _word_before(text, match.start())
+        if led in _DATING:
+            written = text[text.lower().rindex(led, 0, match.start()) : match.end()]
+            days = dates(written) | {written[-4:]}
+            few = [*heads.titles][:_FEW]
+            named = [n for n in few if days <= _days_of(f"{heads.names[n]}\n{heads.opening(n)}")]
+            if 0 < len(named) < len(heads.titles):
+                yield _Mark(frozenset(named), written, f" {written}", "")
 
 
 @lru_cache(maxsize=1 << 10)
@@ -296,42 +296,37 @@ def _days_of(opening: str) -> Set[str]:
 
 
 def _names(text: str, heads: Heads) -> Iterator[_Mark]:
-    """Yield the words of titles and file names by which a question means some documents."""
+    """Yield the words of titles and file names by which a question names documents."""
     if not 1 < len(heads.titles) <= _TITLES:
         return
-    for found in _THE.finditer(text):
-        phrase = [*takewhile(lambda m: m.group().lower() not in STOP_WORDS, _words_of(found))]
-        telling = [of for word in phrase if (of := heads.told_by(word.group()))]
+    for match in _THE.finditer(text):
+        pieces = PIECE.finditer(text, *match.span("words"))
+        phrase = [*takewhile(lambda m: m.group().lower() not in STOP_WORDS, pieces)]
+        telling = [named for word in phrase if (named := heads.singled_out(word.group()))]
         if telling:
-            of = frozenset.intersection(*telling) or frozenset[str]().union(*telling)
-            yield _Mark(of, "", *_outside(text, found, phrase, len(telling)))
+            named = frozenset.intersection(*telling) or frozenset[str]().union(*telling)
+            yield _Mark(named, "", *_outside(text, match, phrase))
 
 
 def _parties(text: str, heads: Heads) -> Iterator[_Mark]:
-    """Yield the words of parties' names that no document says but those whose parties they are."""
+    """Yield the words of parties' names that only these parties' documents have."""
     if len(heads.titles) < 2:
         return
     every = frozenset(heads.titles)
     for word in dict.fromkeys(re.findall(r"[^\W\d_]{3,}", text.lower())):
-        of = every if word in STOP_WORDS else heads.having(word)
-        few = of < every and 0 < len(of) <= _READ
-        if few and all(term_set(word) <= heads.parties(name) for name in of):
-            yield _Mark(of, "", "", "")
+        having = every if word in STOP_WORDS else heads.having(word)
+        few = having < every and 0 < len(having) <= _READ
+        if few and all(term_set(word) <= heads.parties(name) for name in having):
+            yield _Mark(having, "", "", "")
 
 
-def _words_of(found: re.Match[str]) -> Iterator[re.Match[str]]:
-    return PIECE.finditer(found.string, *found.span("words"))
+def _outside(text: str, match: re.Match[str], phrase: Sequence[re.Match[str]]) -> tuple[str, str]:
+    """Return the words of a question that only name the document, and their replacement.
 
-
-def _outside(
-    text: str, found: re.Match[str], phrase: Sequence[re.Match[str]], telling: int
-) -> tuple[str, str]:
-    """Return what of a question only says which document is meant, and what stands for it.
-
-    That is "of the ferry", and "ferry's" of "the ferry's licensee".
+    Such as "of the ferry", and "ferry's" of "the ferry's licensee".
     """
     end = phrase[-1].end()
     if text.startswith(("'s ", "’s "), end):
         return text[phrase[0].start() : end + len("'s ")], ""
-    lead = _before(_LED, text, found.start())
-    return (text[lead.start() : end], "") if lead and telling else ("", "")
+    lead = _before(_LED, text, match.start())
+    return (text[lead.start() : end], "") if lead else ("", "")

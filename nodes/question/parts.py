@@ -1,4 +1,4 @@
-"""A question taken apart: what it asks, what kind of fact would answer it, and what it names."""
+"""Parsing a question: its parts, the kind of fact that answers each, and the names in it."""
 
 import re
 from collections.abc import Iterator
@@ -21,25 +21,25 @@ _PREPOSITION = (
     r"|through|before|after)"
 )
 ASKING = rf"(?:{_PREPOSITION}\s+)?(?:{WH}|whether)"
-"""The beginning of a question, or of what is left of one."""
+"""The beginning of a question, or of a shortened one."""
 IF_SO = r"(?:if\s+(?:so|not|yes|no)\b,?\s*)?"
 ELLIPSIS = (
     rf"(?:{_PREPOSITION}\s+(?:what|which|whom|how|when|where)|how|when|where|why|whom)"
     rf"(?:\s+(?!(?:{AUXILIARY})\b)[\w-]+){{0,3}}"
 )
-"""A question word with what belongs to it and no verb: "for how many years"."""
+"""A question word with its phrase and without a verb: "for how many years"."""
 _REGARDING = ", regarding "
 LEFT_OUT = re.compile(rf"(?:(?:and|or)\s+)?(?P<asked>{ELLIPSIS}|who|what|which)\W*$", re.IGNORECASE)
-"""A question word, and nothing that is asked by it."""
+"""A question word without a question: "And where?"."""
 BEGINS = re.compile(rf"[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
-"""Where a question begins within its sentence: "in the lease of Otto Lind, who ..."."""
+"""The beginning of a question within a sentence: "in the lease of Otto Lind, who ..."."""
 _JOINT = re.compile(rf"^(?:(?:and|or|but|also)\b,?\s*)?{IF_SO}", re.IGNORECASE)
 _NOBODY = re.compile(
     r"\bit(?=\s+(?:is\s+|be\s+)?(?:help|matter|suffic|enough|possible|necessary|allowed to"
     r"|lawful to|permitted to|make a difference)\w*\b)",
     re.IGNORECASE,
 )
-"""An "it" that stands for nothing: "would it help if ..."."""
+"""An "it" without a referent: "would it help if ..."."""
 PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
 _LEANS = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|hers?)\b"
@@ -69,44 +69,39 @@ def leans(part: str) -> bool:
 def standing_alone(part: str, first: str) -> str:
     """Return a later part of a question as it can be understood without the first.
 
-    What is left out of it is taken from the first, and a pronoun stands for the one thing that the
-    first names; if that is not certain the first part is put before it.
+    Omitted words come from the first part, and a pronoun is replaced by the only thing that the
+    first part names. If that is uncertain, the first part is put before it.
     """
     bare = _JOINT.sub("", part).strip()
-    if LEFT_OUT.match(bare):
-        return _joined(bare, first)
-    if not leans(bare):
-        return bare or part
-    topic = _TOPIC_OF.search(first)
-    if topic and PERSONAL.search(bare):
-        return PERSONAL.sub(lambda _: topic["topic"].strip(), bare, count=1)
-    things = dict.fromkeys(_THING.findall(first))
-    if len(things) == 1 and PERSONAL.search(bare) and first.lower().split()[:1] != ["who"]:
-        return PERSONAL.sub(lambda _: next(iter(things)), bare, count=1)
-    return _joined(bare, first)
-
-
-def _joined(part: str, first: str) -> str:
-    return f"{first.rstrip(' ,;?.')}, {part}"
+    if not LEFT_OUT.match(bare):
+        if not leans(bare):
+            return bare or part
+        if PERSONAL.search(bare):
+            topic, things = _TOPIC_OF.search(first), dict.fromkeys(_THING.findall(first))
+            if topic:
+                return PERSONAL.sub(lambda _: topic["topic"].strip(), bare, count=1)
+            if len(things) == 1 and first.lower().split()[:1] != ["who"]:
+                return PERSONAL.sub(lambda _: next(iter(things)), bare, count=1)
+    return f"{first.rstrip(' ,;?.')}, {bare}"
 
 
 def in_context(question: str, context: str) -> str:
-    """Write the context that a question leans on behind it."""
+    """Return a question with the context that it needs after it."""
     return f"{question.rstrip(' ?.!')}{_REGARDING}{context.rstrip(' ?.!')}?"
 
 
 def without_context(question: str) -> str:
-    """Return what is asked, without the context that ``in_context`` wrote behind it.
+    """Return a question without the context that ``in_context`` put after it.
 
-    The context finds the provision; inside it every statement shares those words, and what is asked
-    tells them apart. If what is asked names nothing of its own, the context stays.
+    The context finds the provision. All statements within it share these words, so only the
+    question distinguishes them. If the question has no search term, the context stays.
     """
     asked, regarding, _ = question.partition(_REGARDING)
     return f"{asked}?" if regarding and tokenize(asked) else question
 
 
 def with_context_of(question: str, part: str) -> str:
-    """Return a part of a question with the context that was written behind the question."""
+    """Return a part of a question with the question's context after it."""
     _, _, context = question.partition(_REGARDING)
     return in_context(part, context) if context else part
 
@@ -173,7 +168,7 @@ _DUTIES = (
         " responsibilities",
     ),
 )
-"""What follows "what", and what stands behind it."""
+"""The words after "what", and the words after these."""
 # carries, by benchmarks/rules.py, .03 of the right verdicts on LL144
 _BETWEEN = re.compile(
     r"\b(?:differ\w*|distinction\w*|distinguish\w*|relat\w+|compar\w+|similarit\w+|vs|versus)\b"
@@ -208,7 +203,7 @@ _ASKED_OF = (
     r"\b(?:what|which) (?:(?:is|are|was|were) )?(?:(?!(?:"
     rf"{AUXILIARY}|of|for|in|on|to|if|when|with)\b)[\w’'-]+ ){{0,4}}?"
 )
-"""What a question asks for stands behind this: "what is the yearly [fee] for ..."."""
+"""The words before the thing that a question asks for: "what is the yearly [fee] for ..."."""
 # carries, by benchmarks/rules.py, .20 of the GDPR's and .33 of us_cfr's questions not answered
 _ASKED_KINDS: list[tuple[Kind, str]] = [
     (
@@ -250,7 +245,7 @@ _ASKED_KINDS: list[tuple[Kind, str]] = [
     ),
 ]
 _ANYBODY = frozenset(tokenize("people persons individuals times"))
-"""Terms for which texts have many words."""
+"""Terms that texts express by many words."""
 _HOW_MANY = re.compile(
     r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
     r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"
@@ -263,14 +258,14 @@ _KINDS: list[tuple[Kind, re.Pattern[str]]] = [
 _NAMED = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
 _YEAR = 4
 _GENERIC = frozenset("document documents file version section article chapter page".split())
-"""Words that people capitalise when they point at a text; they name nothing."""
+"""Words that people capitalise when they refer to a text; they are not names."""
 
 
 def parse(question: str) -> ParsedQuestion:
-    """Return a question that stands alone as it is understood, without what is searched for it.
+    """Return a question that stands alone as it is understood, without what to search for.
 
-    If it was given a context to lean on, what is asked is read without it: the context finds the
-    provision, and inside that every statement shares its words.
+    A context that was added to the question is left out of its parts: the context finds the
+    provision, and every statement within that shares its words.
     """
     asked = without_context(question)
     first = without_preamble(next(iter(asking_sentences(asked)), question))
@@ -289,21 +284,21 @@ def parse(question: str) -> ParsedQuestion:
 
 
 def what_asks(question: str) -> str:
-    """Return only what asks of a question, in the context that was written behind it."""
+    """Return only the asking sentences of a question, with the context that was added to it."""
     asked = without_context(question)
     if _REGARDING in question and asked == question:
-        return question  # what is asked names nothing of its own
+        return question  # without the context, no search term is left
     asking = " ".join(map(without_preamble, asking_sentences(asked)))
     return with_context_of(question, asking) if asking else question
 
 
 def part_of(text: str) -> Part:
-    """Return what one part of a question asks for."""
+    """Return one part of a question with what it asks for."""
     steps = [reference.steps[0] for reference in find_references(text)]
-    # four figures are a year, as in "Regulations 2017"
+    # four digits are a year, as in "Regulations 2017"
     numbers = [step.number for step in steps if step.key == "provision"]
     numbers = [n for n in numbers if not (n.isdigit() and len(n) == _YEAR)]
-    named = [*_NAMED.findall(text), *numbers]
+    names = [*_NAMED.findall(text), *numbers]
     return {
         "text": text,
         "kind": expected_kind(text),
@@ -311,25 +306,25 @@ def part_of(text: str) -> Part:
         "term": asked_definition(text),
         "several": asks_for_several(text),
         "duties": asks_for_duties(text),
-        "named": [name for name in named if name.lower() not in _GENERIC],
+        "named": [name for name in names if name.lower() not in _GENERIC],
     }
 
 
 # carries, by benchmarks/rules.py, .10 of the GDPR's definitions
 def asked_definition(part: str) -> str | None:
-    """Return the term whose definition a question asks for, if it surely does.
+    """Return the term that a question certainly asks to define, or None.
 
-    "What is a bias audit?" asks for one; "What are the requirements?" does not.
+    "What is a bias audit?" asks for a definition; "What are the requirements?" does not.
     """
-    found = _ASKED_TERM.search(part)
-    term = found["term"].strip() if found else ""
-    if found is None or not term:
+    match = _ASKED_TERM.search(part)
+    term = match["term"].strip() if match else ""
+    if match is None or not term:
         return None
     first = term.split()[0].lower()
     if len(term.split()) > _MAX_WORDS or first in STOP_WORDS or term.lower() in ("term", "word"):
         return None  # "the term that describes ..." asks for a name
-    surely = found["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
-    return term if surely else None
+    certain = match["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
+    return term if certain else None
 
 
 def expected_kind(question: str) -> Kind | None:
@@ -338,13 +333,13 @@ def expected_kind(question: str) -> Kind | None:
 
 
 def kind_words(question: str) -> frozenset[str]:
-    """Return the words, in small letters, that say what kind of fact a question asks for."""
-    found = (pattern.search(question.strip()) for _, pattern in _KINDS)
-    return frozenset(word for match in found if match for word in words(_asking_part(match)))
+    """Return the words, in lower case, that tell the kind of fact that a question asks for."""
+    matches = (pattern.search(question.strip()) for _, pattern in _KINDS)
+    return frozenset(word for match in matches if match for word in words(_asking_part(match)))
 
 
 def _asking_part(match: re.Match[str]) -> str:
-    """Return what a match has but for the thing asked about: "what does a goat cost"."""
+    """Return a match without the thing that is asked about: "what does a goat cost"."""
     thing = match.groupdict().get("thing") or ""
     return match.group().replace(thing, " ", 1) if thing else match.group()
 
@@ -356,21 +351,22 @@ def _asking() -> frozenset[str]:
 
 
 def words_of_asking(question: str) -> frozenset[str]:
-    """Return the words of a question, in small letters, that only ask.
+    """Return the words of a question, in lower case, that only ask.
 
-    They say what kind of fact is asked for, open the question, are small words of a language, or
-    were learned from questions (``training/asking.py``). Documents that answer need not have them.
+    They tell the kind of fact, open the question, are stop words of a language, or were learned
+    from questions (``training/asking.py``). Documents that answer need not have them.
     """
     opening = _OPENS.match(question.strip())
-    asked = frozenset(words(opening.group())) if opening else frozenset[str]()
-    spoken = frozenset(words(question))
-    return (asked | kind_words(question) | _asking() | small_words(())) & spoken
+    first = words(opening.group()) if opening else ()
+    return (kind_words(question) | _asking() | small_words(())).union(first) & frozenset(
+        words(question)
+    )
 
 
 def counted(question: str) -> frozenset[str]:
-    """Return the search terms of what is to be counted, or none if no number is asked for."""
-    asked = _HOW_MANY.search(question)
-    return frozenset(tokenize(asked["what"])[-1:]) - _ANYBODY if asked else frozenset()
+    """Return the search terms of the things to count; empty if the question asks for no number."""
+    match = _HOW_MANY.search(question)
+    return frozenset(tokenize(match["what"])[-1:]) - _ANYBODY if match else frozenset()
 
 
 def asks_for_several(part: str) -> bool:
@@ -379,50 +375,44 @@ def asks_for_several(part: str) -> bool:
 
 
 def opens_like_asking(text: str) -> bool:
-    """Return whether a text begins as questions and requests do."""
+    """Return whether a text begins like a question or a request."""
     return _OPENS.match(text) is not None
 
 
 def asks_for_duties(part: str) -> bool:
-    """Return whether a question asks for all duties of somebody: several lists may answer it."""
+    """Return whether a question asks for all duties of a party; several lists may answer it."""
     return any(_asks_for(asked, *duties) for asked in part.split("?") for duties in _DUTIES)
 
 
-def _asks_for(asked: str, opening: str, behind: str) -> bool:
-    """Return whether one of the words stands behind "what", and one of others behind that."""
-    said = words(asked)
-    places = (
-        n
-        for n, (one, next_one) in enumerate(pairwise(said))
-        if one == "what" and next_one in opening.split()
-    )
-    first = next(places, len(said))
-    return not {*behind.split()}.isdisjoint(said[first + 2 :])
+def _asks_for(sentence: str, opening: str, after: str) -> bool:
+    """Return whether a word of ``opening`` follows "what", and one of ``after`` comes later."""
+    spoken, opens = words(sentence), opening.split()
+    pairs = enumerate(pairwise(spoken))
+    first = next((n for n, (word, second) in pairs if word == "what" and second in opens), None)
+    return first is not None and not {*after.split()}.isdisjoint(spoken[first + 2 :])
 
 
 # carries, by benchmarks/rules.py, .15 of ConditionalQA's found, .10 of the sample's correctness
 def asking_sentences(question: str) -> list[str]:
-    """Return the sentences that ask; all of them when none is marked as asking.
+    """Return the sentences that ask, or all if none is marked as a question.
 
-    If some end with a question mark, a sentence without one asks only if it opens like a
-    request; otherwise any question word will do.
+    If some end with a question mark, a sentence without one must open like a request. Otherwise
+    any question word is enough.
     """
     sentences = [question[start:end] for start, end in sentence_spans(question)]
-    marked = any(sentence.endswith("?") for sentence in sentences)
-    if marked:
-        return [s for s in sentences if s.endswith("?") or _requests(s)]
+    if any(sentence.endswith("?") for sentence in sentences):
+        return [
+            s
+            for s in sentences
+            if s.endswith("?") or s.lower().removeprefix("please ").startswith(_REQUESTS)
+        ]
     return [s for s in sentences if not _ASKING_WORDS.isdisjoint(words(s))] or sentences
 
 
-def _requests(sentence: str) -> bool:
-    """Return whether a sentence opens as a request does: "Please explain"."""
-    return sentence.lower().removeprefix("please ").startswith(_REQUESTS)
-
-
 def without_preamble(sentence: str, least: int = 2) -> str:
-    """Return the sentence without who asks, what for, and how politely.
+    """Return the sentence without polite phrases and words about the asker.
 
-    ``least`` is how many words of three letters must be left for a preamble to go.
+    A preamble is only removed if ``least`` words of three letters are left.
     """
     text = sentence.strip()
     for pattern in _PREAMBLES * 2:
@@ -433,17 +423,17 @@ def without_preamble(sentence: str, least: int = 2) -> str:
 
 
 def question_parts(question: str) -> list[str]:
-    """Return the parts of a question, in order: conjoined questions, the sides of comparisons.
+    """Return the parts of a question, in order: joined questions and the sides of comparisons.
 
-    What is asked again counts once, and what comes after ``MOST_PARTS`` is left to the question as
-    a whole: each part is embedded and held against every statement.
+    Repeated parts count once, and parts after ``MOST_PARTS`` are left out: each part is embedded
+    and compared with every statement.
     """
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for part in _parts(question):
-        found.setdefault(part.rstrip(" ?.").lower(), part)
-        if len(found) == MOST_PARTS:
+        parts.setdefault(part.rstrip(" ?.").lower(), part)
+        if len(parts) == MOST_PARTS:
             break
-    return [*found.values()]
+    return [*parts.values()]
 
 
 def _parts(question: str) -> Iterator[str]:
@@ -460,37 +450,32 @@ def _parts(question: str) -> Iterator[str]:
 
 # carries, by benchmarks/rules.py, .08 of the sample's correctness
 def _pieces(sentence: str) -> list[str]:
-    """Return the conjoined questions of a sentence.
+    """Return the joined questions of a sentence.
 
-    A clause in the order of a statement, "... and how it is paid", belongs to what comes before
-    unless that is such a clause itself.
+    An indirect question, "... and how it is paid", belongs to the piece before unless that is
+    indirect too.
     """
-    found: list[str] = []
+    pieces: list[str] = []
     begin = 0
     for joint in _NEW_PART.finditer(sentence):
         piece = sentence[begin : joint.start()]
         direct = not _IS_INDIRECT.match(without_preamble(piece))
-        if direct and _IS_INDIRECT.match(sentence, joint.end()):
-            continue
-        found.append(piece)
-        begin = joint.end()
-    return [piece for piece in (*found, sentence[begin:]) if piece.strip()]
+        if not (direct and _IS_INDIRECT.match(sentence, joint.end())):
+            pieces.append(piece)
+            begin = joint.end()
+    return [piece for piece in (*pieces, sentence[begin:]) if piece.strip()]
 
 
 def _sides(part: str) -> list[str]:
-    found = _BETWEEN.search(part) or _DIFFER.search(part)
-    if found is None:
+    """Return a part and, if it compares two named things, a question for each of them."""
+    match = _BETWEEN.search(part) or _DIFFER.search(part)
+    if match is None:
         return [part]
-    held = found.groupdict("")
-    sides = [held["left"].strip(), (held.get("right") or held.get("both", "")).strip()]
+    groups = match.groupdict("")
+    sides = [groups["left"].strip(), (groups.get("right") or groups.get("both", "")).strip()]
     named = all(words(side)[:1] and words(side)[0] not in _NAMELESS for side in sides)
     named = named and not any(side.lower().startswith("the other") for side in sides)
-    return [part, *map(_what, sides)] if named else [part]
-
-
-def _what(side: str) -> str:
-    """Return the question for the meaning of one side of a comparison."""
-    return f"What {be_of(side)} {side.strip()}?"
+    return [part, *(f"What {be_of(side)} {side}?" for side in sides)] if named else [part]
 
 
 def be_of(subject: str) -> str:

@@ -39,7 +39,7 @@ POINTING = frozenset(
     summarised summarize summary tell text that the there third this title to under up
     us want we what what's whats which whole with word wording words would you""".split()
 )
-"""The words of questions that ask for the text of a provision and for nothing else."""
+"""The words of questions that only ask for the text of a provision."""
 _NUMERALS = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORDED = re.compile(
     r"\b(?P<word>articles?|sections?|recitals?|chapters?|annex|schedule|clauses?|rules?)\s+"
@@ -57,7 +57,7 @@ _FORMS = [
         (r"(?<=[0-9]\))([a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)", r"(\1)"),
     )
 ]
-"""How people write numbers, and how laws do: "5(1)a" is "5(1)(a)"."""
+"""People's forms of numbers, and the forms in laws: "5(1)a" is "5(1)(a)"."""
 _CODE = re.compile(CODE)
 _CALLED = re.compile(
     r"(?P<section>§|\b(?:sec|ss?\b))|\b(?:(?P<article>art)|(?P<rule>rule)|(?P<clause>clause|cl\b)"
@@ -70,13 +70,13 @@ RUN = re.compile(r"[A-Z]\w{0,99}(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-
 _OTHERWISE_NAMED = frozenset(
     """charter treaty convention constitution directive protocol declaration covenant""".split()
 )
-"""These call for a document of that name; "the act" and "this law" may be any document."""
+"""Words for a document with that name; "the act" and "this law" may be any document."""
 KINDS = _OTHERWISE_NAMED | frozenset(
     """act acts law laws regulation regulations rule rules policy policies contract agreement
     standard code statute order guideline guidelines handbook manual terms legislation license
     licence""".split()
 )
-"""The words by which texts call themselves."""
+"""The words for kinds of texts."""
 _ANY = frozenset("document text file law legislation".split())
 STRUCTURAL = frozenset(
     """article articles section sections chapter chapters part parts annex schedule recital recitals
@@ -97,7 +97,7 @@ _ENDS = {"last": -1, "final": -1, "first": 0}
 _SAYING = frozenset(
     "about cover covers does provide provides require requires say says state states".split()
 )
-"""Verbs with which a question about the last article asks for its words."""
+"""Verbs by which a question about the last article asks for its text."""
 _CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
 _LINK = re.compile(
     r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
@@ -110,11 +110,11 @@ QUOTED = re.compile(
     r"[“\"«](?P<a>[^“”\"«»]{2,200})[”\"»]|(?<!\w)['‘](?P<b>[^'‘’]{2,200})['’](?!\w)"
 )
 PARAGRAPH = "paragraph"
-"""What a pointer is called that has no word for a provision."""
+"""The word of a pointer without a word for a provision."""
 
 
 def _plain_form(question: str) -> str:
-    """Return the question with numbers in the forms of laws in place of people's own."""
+    """Return the question with its numbers in the forms of laws."""
     plain = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
     for pattern, form in _FORMS:
         plain = pattern.sub(form, plain)
@@ -123,28 +123,28 @@ def _plain_form(question: str) -> str:
 
 # carries, by benchmarks/rules.py, all of the GDPR's and .60 of us_cfr's provisions by number
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
-    """Return what a question that stands alone points to, or None if it surely points nowhere.
+    """Return what a question that stands alone points to, or None if it certainly names nothing.
 
-    ``titles`` are those of the documents by their names.
+    ``titles`` has the documents' titles by their names.
     """
-    asked = _plain_form(question)
-    references = find_references(asked)
-    loose = [] if references else loose_numbers(asked)
+    plain = _plain_form(question)
+    references = find_references(plain)
+    loose = [] if references else loose_numbers(plain)
     titled = "" if references or loose or not _may_be_headed(question) else folded(question)
     if not (references or loose or titled or _may_be_structural(question)):
         return None
-    found: list[tuple[Pointer, int]] = []
+    pointers: list[tuple[Pointer, int]] = []
     foreign = False
-    letters = list(asked)
+    letters = list(plain)
     for reference in references or loose:
-        end, act = _act_after(asked, reference.end)
-        act = act or _act_before(asked, reference.start)
+        end, act = _act_after(plain, reference.end)
+        act = act or _act_before(plain, reference.start)
         fitting, known = _fits(act, titles) if act else (None, True)
         begin = reference.start - (len(act) + 1 if end == reference.end and act else 0)
         letters[max(0, begin) : end] = _MARK * (end - max(0, begin))
         foreign |= not known
         if known and not reference.here:
-            found.append((_pointer(reference, asked, fitting), reference.start))
+            pointers.append((_pointer(reference, plain, fitting), reference.start))
     left = _CODE.sub(" ", "".join(letters)).replace(_MARK, " ")
     rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", left.lower())
     named = _singled_out(left, titles)
@@ -153,13 +153,13 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     topic = [word for word in rest if word not in POINTING and word not in telling]
     only = not foreign and not topic
     if loose and not only:
-        # "a fee of 3.5" names no clause
-        found = [(p, at) for p, at in found if _UNDER & {*asked[:at].lower().split()[-1:]}]
+        # "a fee of 3.5" does not name a clause
+        pointers = [(p, at) for p, at in pointers if _UNDER & {*plain[:at].lower().split()[-1:]}]
     return {
-        "pointers": [pointer for pointer, _ in found],
+        "pointers": [pointer for pointer, _ in pointers],
         "named": named,
         "foreign": foreign,
-        "only": only and bool(found),
+        "only": only and bool(pointers),
         "topic": [] if foreign else topic,
         "structure": _structural(rest, telling),
         "titled": titled,
@@ -167,93 +167,90 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
 
 
 def _may_be_headed(question: str) -> bool:
-    """Return whether a question may name a heading: it has a unit's word, or asks what one says."""
+    """Return whether a question may name a heading: by a word for a unit, or by a quote."""
     words = set(re.findall(r"[a-z]+", question.lower()))
     quoting = not words.isdisjoint(("say", "says", "said")) and QUOTED.search(question) is not None
     return quoting or not words.isdisjoint((*UNIT_WORDS, "heading"))
 
 
-def _pointer(reference: Reference, asked: str, documents: list[str] | None) -> Pointer:
-    written = asked[reference.start : reference.end]
-    called = [found.lastgroup or "" for found in _CALLED.finditer(written)]
+def _pointer(reference: Reference, text: str, documents: list[str] | None) -> Pointer:
+    written = text[reference.start : reference.end]
+    kinds = [match.lastgroup or "" for match in _CALLED.finditer(written)]
     if not reference.steps[0].key:
-        # "paragraph 4" may be a provision that only its number names
-        called = [PARAGRAPH]
+        # "paragraph 4" may be a provision with only a number
+        kinds = [PARAGRAPH]
+    _, subparagraph, number = written.lower().replace("-", "").partition("subparagraph")
     return {
         "written": written,
         "steps": [[*step] for step in _outermost(reference.steps)],
         "last": [[*step] for step in _outermost(reference.last)],
-        # of an article and a section of it, the section is meant
-        "word": "section" if {"article", "section"} <= {*called} else next(iter(called), ""),
+        # a section of an article is a section
+        "word": "section" if {"article", "section"} <= {*kinds} else next(iter(kinds), ""),
         "documents": documents,
         "coded": written[:1].isdigit() and _CODE.match(written) is not None,
-        "unnumbered": _is_subparagraph(written),
+        # "subparagraph 2" is counted
+        "unnumbered": bool(subparagraph) and number.lstrip("s ")[:1].isdigit(),
     }
 
 
-def _is_subparagraph(written: str) -> bool:
-    """Return whether a reference is to a subparagraph by its place: "subparagraph 2"."""
-    _, subparagraph, number = written.lower().replace("-", "").partition("subparagraph")
-    return bool(subparagraph) and number.lstrip("s ")[:1].isdigit()
-
-
 def _outermost(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the steps to a paragraph as those to a provision."""
+    """Return the steps to a paragraph as steps to a provision."""
     if not steps or steps[0].key:
         return steps
     return (Step("provision", steps[0].number), *steps[1:])
 
 
 def _may_be_structural(question: str) -> bool:
-    """Return whether a question names units of a document or its structure at all."""
+    """Return whether a question mentions units of a document or its structure."""
     words = set(re.findall(r"[a-z]+", question.lower()))
     return not words.isdisjoint((*UNIT_NOUNS, *UNIT_WORDS, *_BUILT, "contents"))
 
 
 def _structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
-    """Return what a question asks of the structure; None if it asks of anything else.
+    """Return the question about the structure; None if something else is asked.
 
-    ``rest`` are its words in small letters, without references, and ``telling`` those that name the
-    documents.
+    ``rest`` has the question's words in lower case, without references, and ``telling`` the words
+    that name the documents.
     """
     words = [word for word in rest if word not in telling or word in UNIT_NOUNS]
-    nouns = [word for word in words if word in UNIT_NOUNS]
+    plurals = [word for word in words if word in UNIT_NOUNS]
     ends = [_ENDS[word] for word in words if word in _ENDS]
-    ones = [word for word in words if word in UNIT_WORDS]
+    singulars = [word for word in words if word in UNIT_WORDS]
     asking = _FILLER | _SAYING if ends else _FILLER
     if set(words) - asking - UNIT_NOUNS.keys() - _ENDS.keys() - {*UNIT_WORDS}:
         return None
-    found: StructureQuestion = {
+    structure: StructureQuestion = {
         "word": "",
         "counted": "many" in words or "number" in words,
         "end": None,
         "saying": not _SAYING.isdisjoint(rest),
     }
-    if len(ends) == 1 and len(ones) == 1 and not nouns:
-        return {**found, "word": ones[0], "counted": False, "end": ends[0]}
-    if len(set(nouns)) == 1 and not ends:
-        return {**found, "word": UNIT_NOUNS[nouns[0]]}
+    if len(ends) == 1 and len(singulars) == 1 and not plurals:
+        return {**structure, "word": singulars[0], "counted": False, "end": ends[0]}
+    if len(set(plurals)) == 1 and not ends:
+        return {**structure, "word": UNIT_NOUNS[plurals[0]]}
     built = _BUILT & set(words) or {"table", "contents"} <= set(words)
-    return {**found, "counted": False} if built and not ends else None
+    return {**structure, "counted": False} if built and not ends else None
 
 
 def only_points(question: str) -> bool:
-    """Return whether a question asks for provisions by their numbers and for nothing else.
+    """Return whether a question only asks for provisions by their numbers.
 
-    That of a paragraph alone may be one of the provision before.
+    A paragraph alone does not count: it may belong to the provision before.
     """
-    found = read_pointing(question, {"": ""})
-    return bool(found and found["only"] and any(p["word"] != PARAGRAPH for p in found["pointers"]))
+    pointing = read_pointing(question, {"": ""})
+    words = [pointer["word"] for pointer in pointing["pointers"]] if pointing else []
+    return bool(pointing and pointing["only"] and any(word != PARAGRAPH for word in words))
 
 
 def provision_in(text: str) -> str:
-    """Return the last provision that a text names by its number, or "" if it names none."""
+    """Return the last provision that a text names by its number, or ""."""
     whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
     return text[whole[-1].start : whole[-1].end] if whole else ""
 
 
 def placed(question: str, provision: str) -> str:
-    """Return the question, its "paragraph 2" made that of a provision; "" leaves it as it is."""
+    """Return the question with its "paragraph 2" as one of a provision, if that is not ""."""
     references = find_references(question)
     if not provision or not references or any(r.steps[0].key or r.here for r in references):
         return question
@@ -263,7 +260,7 @@ def placed(question: str, provision: str) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def words_of(name: str, title: str) -> frozenset[str]:
-    """Return the words that name a document: of its path and title, and the title's acronyms."""
+    """Return the words that name a document: from its path and title, with the acronyms."""
     name, title = folded(name), folded(title)
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
     plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
@@ -272,40 +269,40 @@ def words_of(name: str, title: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 13)
 def acronyms_of(title: str) -> frozenset[str]:
-    """Return what may stand for a title: for "Public Harbour Berths Act" PHBA, HBA and PHB.
+    """Return the acronyms of a title: PHBA, HBA and PHB for "Public Harbour Berths Act".
 
-    The last is for "the PHB Act".
+    PHB is used in "the PHB Act".
     """
-    found: set[str] = set()
+    acronyms: set[str] = set()
     for run in RUN.finditer(folded(title)):
         words = [word for word in run.group().split() if word[0].isupper()]
         letters = [word[0] if word.isupper() else re.sub("[^A-Z]", "", word) for word in words]
-        found.update("".join(letters[at:]) for at in range(max(1, len(words) - 2)))
+        acronyms.update("".join(letters[at:]) for at in range(max(1, len(words) - 2)))
         for end in (at for at, word in enumerate(words) if word.lower() in KINDS):
-            found |= {"".join(letters[:end]), "".join(letters[: end + 1])}
-    return frozenset(one.lower() for one in found if len(one) > 1)
+            acronyms |= {"".join(letters[:end]), "".join(letters[: end + 1])}
+    return frozenset(acronym.lower() for acronym in acronyms if len(acronym) > 1)
 
 
 def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
-    """Return the documents that a question's telling words fit best; empty if very many.
+    """Return the documents whose names share most words with a question; empty if very many.
 
-    What the names of all documents share tells nothing.
+    Words in the names of all documents do not count.
     """
     if len(titles) < 2:
         return []
     asked = {word.lower() for word in COMPOUND_WORD.findall(question)} - STOP_WORDS - STRUCTURAL
     asked |= {part for word in asked for part in re.split(r"[.\-/]", word) if len(part) > 2}
-    known = {name: asked & words_of(name, title) for name, title in titles.items()}
-    common = set.intersection(*known.values())
-    best = max(len(words - common) for words in known.values())
-    found = [name for name, words in known.items() if best and len(words - common) == best]
-    return found if len(found) <= _MOST_NAMED else []
+    shared = {name: asked & words_of(name, title) for name, title in titles.items()}
+    common = set.intersection(*shared.values())
+    best = max(len(words - common) for words in shared.values())
+    fitting = [name for name, words in shared.items() if best and len(words - common) == best]
+    return fitting if len(fitting) <= _MOST_NAMED else []
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:
     """Return the end and the name of the act after a reference: "of the Charter", "TFEU".
 
-    The end given and "" if none follows.
+    The given end and "" if there is none.
     """
     link = _LINK.match(text, end)
     if link is None or text.isupper():
@@ -314,23 +311,21 @@ def _act_after(text: str, end: int) -> tuple[int, str]:
     clause = re.split(r"[?!;:\n]|,\s|\.\s", text[begin : begin + _MOST_CHARS], maxsplit=1)[0]
     words = [(word.group().strip("\"'“”‘’(),."), word.end()) for word in UNBROKEN.finditer(clause)]
     count = _name_length([word for word, _ in words[:_MOST_WORDS]])
-    linked = link["link"] is not None or (words and words[0][0].isupper())
-    if not count or not linked:
+    if not count or not (link["link"] or words[0][0].isupper()):
         return end, ""
     stop = words[count - 1][1]
     return begin + stop, clause[:stop].strip(' .?"”’')
 
 
 def _name_length(words: Sequence[str]) -> int:
-    """Return how many of the words are the name of an act; 0 if they begin with none."""
+    """Return the number of words in an act's name at the beginning, or 0."""
     telling = [bool(_CASED.match(word) or word.lower() in KINDS | _ANY) for word in words]
     if not any(telling):
         return 0
-    first = telling.index(True)
+    first = last = telling.index(True)
     before = {word.lower() for word in words[:first]}
     if first and (words[first].lower() not in KINDS or before & STOP_WORDS):
         return 0  # "of a person in Spain"; but "of the allotment gardens act"
-    last = first
     for place in range(first + 1, len(words)):
         if telling[place] or words[place][:1].isdigit():
             last = place
@@ -340,22 +335,21 @@ def _name_length(words: Sequence[str]) -> int:
 
 
 def _act_before(text: str, start: int) -> str:
-    """Return the acronym before a reference: "TFEU Article 101", or "" if the text shouts."""
+    """Return the acronym before a reference: "TFEU Article 101"; "" in a text in capitals."""
     before = text[max(0, start - 20) : start]
     if text.isupper() or not before[-1:].isspace():
         return ""
-    word = before.split()[-1].removesuffix("'s").removesuffix("’s") if before.split() else ""
+    word = "".join(before.split()[-1:]).removesuffix("'s").removesuffix("’s")
     acronym = word.isascii() and word.isalpha() and word.isupper()
     return word if acronym and 2 < len(word) <= _LONGEST_ACRONYM else ""
 
 
 def _fits(act: str, titles: Mapping[str, str]) -> tuple[list[str] | None, bool]:
-    """Return the documents that an act's name may mean, None for any; and whether it means any."""
+    """Return the documents that may have an act's name, None for any, and whether any may."""
     own = [word.lower() for word in re.findall(r"[^\W_]+", act)]
     own = [word for word in own if word not in STOP_WORDS and word not in STRUCTURAL]
     telling = [word for word in own if word not in _ANY]
     fitting = [n for n, title in titles.items() if words_of(n, title).issuperset(telling)]
     if fitting or act.lower() in titles:
         return fitting, True
-    anything = set(own) <= (KINDS | _ANY) - _OTHERWISE_NAMED
-    return None, anything
+    return None, set(own) <= (KINDS | _ANY) - _OTHERWISE_NAMED

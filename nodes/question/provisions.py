@@ -1,4 +1,4 @@
-"""The provisions that a question points to, in the documents, and what is told of them."""
+"""Finding the provisions that a question points to, and answering questions about structure."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +17,7 @@ from lexloop.core.types import (
     StructureLine,
     StructureQuestion,
 )
+from lexloop.documents.document import Document
 from lexloop.documents.structure import telling
 from lexloop.documents.structure.references import (
     Reference,
@@ -43,37 +44,36 @@ from lexloop.nodes.question.pointing import PARAGRAPH, POINTING, QUOTED, words_o
 from lexloop.store.view import View
 
 MOST_DOCUMENTS = 4
-"""The most documents that one answer is about; of more it asks which is meant."""
+"""The most documents of one answer; if there are more, it asks which one is meant."""
 _MOST_LISTED, _MOST_UNITS = 10, 200
 _LONGEST_HEADING, _ASKED_WORDS = 24, 60
 _HEADED = POINTING | {*UNIT_WORDS, "headed", "heading", "titled", "entitled", "called", "named"}
 _NEAREST, _ALIKE = 3, 0.5
 _DIVIDE = frozenset(("part", "annex", "provision"))
 _MOST_COMPARED, _MOST_CHARS = 8, 500_000
-"""The most documents that are looked at, and the longest."""
+"""The most documents that are compared, and the most characters of one."""
 _LONG = 3
-"""The fewest letters of a name, and digits of a number without letters."""
+"""The fewest letters of a name, and the fewest digits of a number without letters."""
 
 
 def point(pointing: Pointing | None, view: View) -> Pointed:
-    """Return the provisions that a question points to, and what the structure itself says."""
+    """Return the provisions that a question points to, and lines about the structure."""
     if pointing is None:
         return {"units": [], "chunks": [], "told": [], "only": False}
-    asked = _Question(pointing, view)
+    question = _Question(pointing, view)
     structure = pointing["structure"]
     if structure is not None and not pointing["foreign"]:
-        said, units = asked.of_structure(structure)
-        if said or units:
-            return _pointed(units, said, view, only=True)
-    if pointing["titled"] and (headed := asked.headed()) is not None:
+        told, units = question.of_structure(structure)
+        if told or units:
+            return _pointed(units, told, view, only=True)
+    if pointing["titled"] and (headed := question.headed()) is not None:
         return headed
-    units = asked.units()
-    told = [*asked.crowd, *asked.missing()]
-    only = asked.whole(units) and bool(units or told or asked.surely)
-    trees = [asked.tree(unit["document"]) for unit in units]
-    parts = (telling.groups(t, u["place"]) for t, u in zip(trees, units, strict=True))
+    units = question.units()
+    told = [*question.crowd, *question.missing()]
+    only = question.whole(units) and bool(units or told or question.names_provision)
+    parts = (telling.groups(question.tree(unit["document"]), unit["place"]) for unit in units)
     if only and units and not told and all(parts):
-        told = [line for unit in units for line in asked.outline(unit)]
+        told = [line for unit in units for line in question.outline(unit)]
         units = []
     return _pointed(units, told, view, only=only)
 
@@ -96,16 +96,16 @@ class _Question:
         self._pointing, self._view = pointing, view
         self._several = len(view.titles) > 1
         self.crowd: list[StructureLine] = []
-        self._found = [(p, self._places(p)) for p in pointing["pointers"]]
+        self._targets = [(p, self._places(p)) for p in pointing["pointers"]]
 
     @property
-    def surely(self) -> bool:
-        """Whether a provision is named, by a word for one."""
-        return any(pointer["word"] != PARAGRAPH for pointer, _ in self._found)
+    def names_provision(self) -> bool:
+        """Whether the question has a word for a provision with its number."""
+        return any(pointer["word"] != PARAGRAPH for pointer, _ in self._targets)
 
     def units(self) -> list[PointedUnit]:
-        """Return the units pointed to, in the order of the question, none within another."""
-        every = [at for pointer, found in self._found for at in self._of_few(pointer, found)]
+        """Return the units pointed to, in the order of the question, without units in others."""
+        every = [at for pointer, places in self._targets for at in self._of_few(pointer, places)]
         units = dict.fromkeys(every)
         outermost = [
             (document, place)
@@ -115,9 +115,9 @@ class _Question:
         return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
 
     def whole(self, units: Sequence[PointedUnit]) -> bool:
-        """Return whether a question asks for the whole text of units, and for nothing else.
+        """Return whether a question only asks for the text of units.
 
-        It may say what they are about, in words of their headings.
+        It may name their subject by words of their headings.
         """
         headings = (self._heading(unit["document"], unit["place"]) for unit in units)
         about = {term for heading in headings for term in tokenize(heading)}
@@ -126,25 +126,33 @@ class _Question:
         return self._pointing["only"] or bool(headed)
 
     def headed(self) -> Pointed | None:
-        """Return the units that a question calls by their headings, or the nearest headings.
+        """Return the units whose headings are in a question, or the nearest headings.
 
-        Of all runs of its words, or of what it quotes, the longest that is a heading counts; a
-        single word is one only if it is quoted or the question asks for nothing else.
+        The longest heading counts, in its quotes or in any of its words. A single word counts only
+        if it is quoted or nothing else is asked.
         """
         words = self._pointing["titled"]
-        quoted = [found["a"] or found["b"] for found in QUOTED.finditer(words)]
-        found = self._longest(quoted or _runs_of(words)) or self._telling(quoted)
-        said = {*tokenize(self._heading(*found[0]) if found else " ".join(quoted))}
+        quotes = [match["a"] or match["b"] for match in QUOTED.finditer(words)]
+        places = self._longest(quotes or _runs_of(words)) or self._with_words_of(quotes)
+        terms = {*tokenize(self._heading(*places[0]) if places else " ".join(quotes))}
         about = self._pointing["named"] or self._view.titles
         names = {w for name in about for w in words_of(name, self._view.titles.get(name, ""))}
         rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", words.lower())
-        only = all(w in _HEADED or w in names or said.issuperset(tokenize(w)) for w in rest)
-        if found and (only or quoted or len(said) > 1):
-            units = [self._unit(*at) for at in found[:MOST_DOCUMENTS]]
+        only = all(w in _HEADED or w in names or terms.issuperset(tokenize(w)) for w in rest)
+        if places and (only or quotes or len(terms) > 1):
+            units = [self._unit(*at) for at in places[:MOST_DOCUMENTS]]
             return _pointed(units, [], self._view, only=only)
-        if not (quoted and only) or {"section", "heading"}.isdisjoint(rest):
+        if not (quotes and only) or {"section", "heading"}.isdisjoint(rest):
             return None
-        return _pointed([], self._nearest(quoted[0]), self._view, only=True)
+        return _pointed([], self._nearest(quotes[0]), self._view, only=True)
+
+    def _with_words_of(self, quotes: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the units whose headings have all words of the quotes, if they are few."""
+        wanted = {*tokenize(" ".join(quotes))}
+        if not wanted:
+            return []  # without quotes, no tree is read
+        places = [at for heading, at in self._headings() if wanted <= term_set(heading)]
+        return places if len(places) <= MOST_DOCUMENTS else []
 
     def _headings(self) -> Iterator[tuple[str, tuple[str, int]]]:
         for document in self._pointing["named"] or self._view.holding([], ()):
@@ -152,94 +160,87 @@ class _Question:
                 if unit.heading and unit.kind in ("part", "provision", "annex"):
                     yield unit.heading, (document, place)
 
-    def _telling(self, quoted: Sequence[str]) -> list[tuple[str, int]]:
-        """Return the units, if they are few, whose headings have all words of what is quoted."""
-        wanted = {*tokenize(" ".join(quoted))}
-        if not wanted:
-            return []  # no tree is read for what is not quoted
-        found = [at for heading, at in self._headings() if wanted <= term_set(heading)]
-        return found if len(found) <= MOST_DOCUMENTS else []
-
     def _nearest(self, heading: str) -> list[StructureLine]:
-        """Return that nothing has a heading, and the headings that are most like it."""
+        """Return lines that say that a heading does not exist, with the most similar ones."""
         every = dict(self._headings())
-        near = (every[one] for one in get_close_matches(heading, every, _NEAREST, _ALIKE))
+        near = (every[other] for other in get_close_matches(heading, every, _NEAREST, _ALIKE))
         lines = [
-            self._told(d, AnswerLine(f"{entitled(self.tree(d).units[p])}.", (p,)), named=True)
+            self._line(d, AnswerLine(f"{entitled(self.tree(d).units[p])}.", (p,)), named=True)
             for d, p in near
         ]
-        begun = (
+        first = (
             f"No heading reads “{heading}”; the nearest are:"
             if lines
             else f"No heading reads “{heading}”."
         )
-        return [{"line": begun, "citations": []}, *lines]
+        return [{"line": first, "citations": []}, *lines]
 
     def _longest(self, runs: Sequence[str]) -> list[tuple[str, int]]:
-        found = self._view.headed(runs)
-        named = [at for at in found if at[0] in self._pointing["named"]] or found
-        sizes = [len(tokenize(self._heading(*at))) for at in named]
-        most = max(sizes, default=0)
-        longest = [at for at, size in zip(named, sizes, strict=True) if size == most]
-        said = self._pointing["titled"].casefold()
-        return [at for at in longest if folded(self._heading(*at)).casefold() in said] or longest
+        places = self._in_named(self._view.headed(runs))
+        sizes = [len(tokenize(self._heading(*at))) for at in places]
+        longest = [at for at, size in zip(places, sizes, strict=True) if size == max(sizes)]
+        text = self._pointing["titled"].casefold()
+        return [at for at in longest if folded(self._heading(*at)).casefold() in text] or longest
+
+    def _in_named(self, places: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Return the places in the documents that the question names, or all if there are none."""
+        return [at for at in places if at[0] in self._pointing["named"]] or places
 
     def _heading(self, document: str, place: int) -> str:
         return self.tree(document).units[place].heading
 
     def missing(self) -> list[StructureLine]:
-        """Return what is there in place of numbers that are in no document."""
+        """Return lines about numbers that no document has."""
         told: dict[str, StructureLine] = {}
-        for pointer, found in self._found:
-            lacking = [] if found else self._documents(pointer)
-            missing = [(d, m) for d in lacking if (m := self._lacking(d, pointer)) is not None]
+        for pointer, places in self._targets:
+            documents = [] if places else self._documents(pointer)
+            missing = [(d, m) for d in documents if (m := self._missing_in(d, pointer)) is not None]
             named = [(d, m) for d, m in missing if d in self._pointing["named"]] or missing
-            # a document that has some of the way is the one meant
+            # a document that has a part of the path is meant
             nearest = [(d, m) for d, m in named if m.within >= 0] or named
-            # one whose provisions are called otherwise is meant only if none is called so
-            called = [one for one in nearest if telling.members(self.tree(one[0]), pointer["word"])]
-            nearest = called or nearest
+            # a document with another word for provisions is meant only if no other has the word
+            word = pointer["word"]
+            nearest = [(d, m) for d, m in nearest if telling.members(self.tree(d), word)] or nearest
             for document, lost in nearest[:MOST_DOCUMENTS]:
                 line = telling.missing_line(self.tree(document), lost, document, pointer["written"])
-                told[line.text] = self._told(document, line)
+                told[line.text] = self._line(document, line)
         return list(told.values())
 
     def of_structure(
-        self, asked: StructureQuestion
+        self, structure: StructureQuestion
     ) -> tuple[list[StructureLine], list[PointedUnit]]:
-        """Return answers about the structure, and first or last units to be quoted."""
-        scopes = [scope for _, found in self._found for scope in found]
-        if not scopes and not self.surely:
+        """Return the lines that answer a question about the structure, and units to quote."""
+        scopes = [scope for _, places in self._targets for scope in places]
+        if not scopes and not self.names_provision:
             listed = self._pointing["named"] or self._view.holding([], ())
             scopes = [(document, -1) for document in listed]
-        found = {s: telling.members(self.tree(s[0]), asked["word"], s[1]) for s in scopes}
-        having = [scope for scope in scopes if found[scope] or not asked["word"]] or scopes
+        word, end = structure["word"], structure["end"]
+        members = {s: telling.members(self.tree(s[0]), word, s[1]) for s in scopes}
+        having = [scope for scope in scopes if members[scope] or not word] or scopes
         if len(having) > MOST_DOCUMENTS:
             return [], []
-        if asked["word"] in telling.SMALL and not asked["counted"]:
+        if word in telling.SMALL and not structure["counted"]:
             return [], [self._unit(*scope) for scope in scopes if scope[1] >= 0]
-        if asked["end"] is not None and asked["saying"]:
-            ends = [self._unit(s[0], found[s][asked["end"]]) for s in having if found[s]]
-            return [], ends
+        if end is not None and structure["saying"]:
+            return [], [self._unit(s[0], members[s][end]) for s in having if members[s]]
         return [
-            self._told(document, line, named=place >= 0 and line.text.endswith((":", ".")))
+            self._line(document, line, named=place >= 0 and line.text.endswith((":", ".")))
             for document, place in having
-            for line in telling.structure_answer(asked, self.tree(document), document, place)
+            for line in telling.structure_answer(structure, self.tree(document), document, place)
         ], []
 
     def outline(self, unit: PointedUnit) -> Iterator[StructureLine]:
         """Yield the contents of a part."""
         for line in telling.outline(self.tree(unit["document"]), unit["place"]):
-            yield self._told(unit["document"], line, named=line.text.endswith(":"))
+            yield self._line(unit["document"], line, named=line.text.endswith(":"))
 
     def _places(self, pointer: Pointer) -> list[tuple[str, int]]:
-        """Return the places that a pointer leads to.
+        """Return the places that a pointer may name.
 
-        If it leads into documents that are named, only these; of these, if there are any, only
-        the units that the documents call as the question does.
+        Places in named documents come before others, and then units with the question's own word.
         """
-        found = [(d, p) for d in self._documents(pointer) for p in self._lead(d, pointer)]
-        named = [(d, p) for d, p in found if d in self._pointing["named"]] or found
+        places = [(d, p) for d in self._documents(pointer) for p in self._places_in(d, pointer)]
+        named = self._in_named(places)
         return [(d, p) for d, p in named if self._is_called(d, p, pointer)] or named
 
     def _documents(self, pointer: Pointer) -> Iterable[str]:
@@ -247,21 +248,22 @@ class _Question:
         within = pointer["documents"]
         return [document for document in holding if within is None or document in within]
 
-    def _lead(self, document: str, pointer: Pointer) -> list[int]:
+    def _places_in(self, document: str, pointer: Pointer) -> list[int]:
         tree, reference = self.tree(document), _reference(pointer)
-        steps, found = reference.steps, tree.find(reference)
+        steps, places = reference.steps, tree.find(reference)
         if pointer["word"] == PARAGRAPH:
-            return [p for p in found if self._is_paragraph(document, p, pointer)]
-        found = found or tree.ending(reference)
-        if not found and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
-            # "Article 12 of Chapter III": the numbers of articles run on over chapters
+            return [p for p in places if self._is_paragraph(document, p, pointer)]
+        places = places or tree.ending(reference)
+        if not places and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
+            # "Article 12 of Chapter III": articles are numbered across chapters
             alone = (Step("provision", steps[at].number), *steps[at + 1 :])
-            found = tree.find(Reference(0, 0, alone))
-        if not found and pointer["unnumbered"]:
-            found = tree.find(Reference(0, 0, steps[:-1]))
-        return [place for place in found if self._is_called(document, place, pointer, bare=True)]
+            places = tree.find(Reference(0, 0, alone))
+        if not places and pointer["unnumbered"]:
+            places = tree.find(Reference(0, 0, steps[:-1]))
+        return [place for place in places if self._is_called(document, place, pointer, bare=True)]
 
-    def _lacking(self, document: str, pointer: Pointer) -> Missing | None:
+    def _missing_in(self, document: str, pointer: Pointer) -> Missing | None:
+        """Return the provision that a document lacks, if the question may mean that document."""
         tree = self.tree(document)
         missing = tree.missing(_reference(pointer))
         if missing is None or pointer["coded"]:
@@ -273,8 +275,8 @@ class _Question:
             return None
         if self._pointing["only"] or missing.within >= 0:
             return missing
-        # beside what else is asked, "section 230" may be of a law that is not here
-        others = {name for _, found in self._found for name, _ in found}
+        # in a longer question, "section 230" may be of a law that is not here
+        others = {name for _, places in self._targets for name, _ in places}
         meant = not self._several or document in {*self._pointing["named"], *others}
         within = pointer["documents"]
         meant = meant or (within is not None and len(within) < len(self._view.titles))
@@ -282,16 +284,16 @@ class _Question:
         return missing if meant and alike else None
 
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
-        """Return whether a document's word for a provision is the question's.
+        """Return whether a document uses the question's word for a provision.
 
-        One with a number such as 2.1 may be called anything, and with ``bare`` one that has but a
-        number.
+        A number such as 2.1 goes with any word, and with ``bare`` so does a provision that has only
+        a number.
         """
         tree = self.tree(document)
         if "." in tree.units[place].number and bare:
             return True
-        path = (place, *tree.above(place))
-        root = next((p for p in path if tree.units[p].kind == "provision"), -1)
+        lineage = (place, *tree.above(place))
+        root = next((p for p in lineage if tree.units[p].kind == "provision"), -1)
         if root < 0 or not pointer["word"]:
             return True
         own = word_of(tree.units[root].label)
@@ -302,37 +304,36 @@ class _Question:
         return not head.lower().startswith((own[:3], "§"))
 
     def _is_paragraph(self, document: str, place: int, pointer: Pointer) -> bool:
-        """Return whether a place lies in a provision that is called a paragraph as well.
+        """Return whether a place is in a provision that may be called a paragraph.
 
-        Only a number names it, and no paragraph of another has that number, or it has no heading.
+        Such a provision has only a number. It has no heading, or no paragraph elsewhere has the
+        number.
         """
-        units, wanted = self.tree(document).units, pointer["steps"][0][1]
-        path = [units[p] for p in (place, *self.tree(document).above(place))]
-        root = next((unit for unit in path if unit.kind == "provision" and unit.number), None)
+        tree, wanted = self.tree(document), pointer["steps"][0][1]
+        lineage = [tree.units[p] for p in (place, *tree.above(place))]
+        root = next((unit for unit in lineage if unit.kind == "provision" and unit.number), None)
         if root is None or not self._is_called(document, place, pointer, bare=True):
             return False
-        beside = any(unit.kind in ITEMS and unit.number == wanted for unit in units)
-        return not (root.heading and beside)
+        return not (
+            root.heading and any(u.kind in ITEMS and u.number == wanted for u in tree.units)
+        )
 
-    def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Return the places if they lie in few documents; else note in which."""
-        documents = list(dict.fromkeys(document for document, _ in found))
-        if len(documents) <= MOST_DOCUMENTS:
-            return found
+    def _of_few(self, pointer: Pointer, places: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Return the places if they are in few documents; else list these in ``crowd``."""
+        first = dict(reversed(places))
+        if len(first) <= MOST_DOCUMENTS:
+            return places
         if self._pointing["only"]:
-            listed = [next(f for f in found if f[0] == d) for d in documents[:_MOST_LISTED]]
+            documents = list(dict.fromkeys(document for document, _ in places))
             written = " ".join(pointer["written"].split())
             count = f"{len(documents)} documents have {written}; name the one you mean:"
             self.crowd.append({"line": count, "citations": []})
-            self.crowd += [
-                self._told(
-                    d, AnswerLine(f"{d}: {entitled(self.tree(d).units[p])}.", (p,)), named=False
-                )
-                for d, p in listed
-            ]
+            for name in documents[:_MOST_LISTED]:
+                unit = entitled(self.tree(name).units[first[name]])
+                self.crowd.append(self._line(name, AnswerLine(f"{name}: {unit}.", (first[name],))))
         return []
 
-    def _told(self, document: str, line: AnswerLine, named: bool = False) -> StructureLine:
+    def _line(self, document: str, line: AnswerLine, named: bool = False) -> StructureLine:
         tree, text = self.tree(document), self._view.text_of(document) or ""
         citations = [
             self._view.cited(
@@ -340,8 +341,8 @@ class _Question:
             )
             for place in line.places
         ]
-        said = f"In {document}: {line.text}" if named and self._several else line.text
-        return {"line": " ".join(said.split()), "citations": citations}
+        words = f"In {document}: {line.text}" if named and self._several else line.text
+        return {"line": " ".join(words.split()), "citations": citations}
 
     def _unit(self, document: str, place: int) -> PointedUnit:
         return unit_at(document, self.tree(document), place)
@@ -371,7 +372,7 @@ def _style(number: str) -> str:
 
 
 def unit_at(document: str, tree: Tree, place: int) -> PointedUnit:
-    """Return the unit at a place of a document's tree as what is pointed to."""
+    """Return the unit at a place of a document's tree."""
     unit = tree.units[place]
     return {
         "document": document,
@@ -383,85 +384,79 @@ def unit_at(document: str, tree: Tree, place: int) -> PointedUnit:
 
 
 class _Name(NamedTuple):
-    """What tells sections apart, as a question writes it.
+    """A name in a question that may distinguish sections.
 
-    ``has`` finds it in a text, and ``like`` another of its form.
+    ``has`` finds it in a text, and ``like`` another name of its form.
     """
 
     written: str
-    has: Callable[[str], bool]
+    has: Callable[[str], object]
     like: Callable[[str], bool]
 
 
 def other_sections(question: str, view: View) -> tuple[list[PointedUnit], list[str]]:
-    """Return the sections that lack what a question names, and have another of its form instead.
+    """Return the sections about others than the question's names, and these names.
 
-    Of a number that is one of its form; else their headings, too, are of one form. Behind them
-    stands what the question names.
+    A section is about another if it lacks the name and has a number of the same form, or if its
+    heading has the form of a heading with the name.
     """
     if len(view.documents) > _MOST_COMPARED:
         return [], []
     written: dict[str, None] = {}
-    found: list[PointedUnit] = []
-    for document in view.documents:
-        tree, text = view.tree_of(document), view.text_of(document) or ""
-        if tree is None or len(text) > _MOST_CHARS:
+    units: list[PointedUnit] = []
+    for document in map(view.document, view.documents):
+        if len(document.text) > _MOST_CHARS:
             continue
-        names = [name for name in _names(question, text) if name.has(text)]
-        groups = (tree.children(place) for place in range(-1, len(tree.units)))
-        for group in groups if names else ():
-            if others := [*_others(document, tree, text, group, names)]:
-                found += others
+        names = [name for name in _names(question, document.text) if name.has(document.text)]
+        for place in range(-1, len(document.tree.units)) if names else ():
+            if others := [*_others(document, document.tree.children(place), names)]:
+                units += others
                 written |= dict.fromkeys(name.written for name in names)
-    return found, [*written]
+    return units, [*written]
 
 
 def _others(
-    document: str, tree: Tree, text: str, group: Sequence[int], names: Sequence[_Name]
+    document: Document, siblings: Sequence[int], names: Sequence[_Name]
 ) -> Iterator[PointedUnit]:
-    """Yield those of some siblings that are about others."""
-    sections = [p for p in group if tree.units[p].kind in _DIVIDE]
-    said = {p: text[tree.units[p].start : tree.units[p].end] for p in sections}
-    meant = {p for p in sections if any(name.has(said[p]) for name in names)}
-    heads = [tree.units[p].heading for p in meant]
+    """Yield the siblings that are about others."""
+    units = document.tree.units
+    sections = [p for p in siblings if units[p].kind in _DIVIDE]
+    texts = {p: document.text[units[p].start : units[p].end] for p in sections}
+    meant = {p for p in sections if any(name.has(texts[p]) for name in names)}
+    heads = [units[p].heading for p in meant]
     for place in sections if meant else ():
-        unit = tree.units[place]
-        alike = any(head and of_one_form(head, unit.heading) for head in heads)
-        if place not in meant and any(name.like(said[place]) or alike for name in names):
-            yield unit_at(document, tree, place)
+        alike = any(head and of_one_form(head, units[place].heading) for head in heads)
+        if place not in meant and (alike or any(name.like(texts[place]) for name in names)):
+            yield unit_at(document.name, document.tree, place)
 
 
 def _names(question: str, text: str) -> Iterator[_Name]:
-    """Yield the numbers, days and names of a question that may tell sections of a text apart."""
+    """Yield the numbers, days and names of a question that may distinguish sections of a text."""
     references = [*find_references(question), *loose_numbers(question)]
-    taken = [range(one.start, one.end) for one in references]
+    taken = [range(reference.start, reference.end) for reference in references]
     days = dates(question)
     if days:
-        yield _Name("", lambda said: days <= dates(said), lambda _: False)
-    for found in IDENTIFIER.finditer(question):
-        written = found["id"]
+        yield _Name("", lambda section: days <= dates(section), lambda _: False)
+    for match in IDENTIFIER.finditer(question):
+        written = match["id"]
         named = not written.isdigit() or len(written) > _LONG
-        if named and not days and not any(found.start("id") in span for span in taken):
-            yield _Name(written, _has(written), partial(_has_form_of, written))
+        if named and not days and not any(match.start("id") in span for span in taken):
+            yield _Name(written, whole(written).search, partial(_has_form_of, written))
     for word in dict.fromkeys(re.findall(rf"[^\W\d_]{{{_LONG},}}", question)):
         if word.lower() not in STOP_WORDS and _is_name(word, text):
-            yield _Name(word, _has(word), lambda _: False)
+            yield _Name(word, whole(word).search, lambda _: False)
 
 
 def _is_name(word: str, text: str) -> bool:
-    """Return whether a text writes a word, and always with a capital."""
-    written = {found[0][0] for found in re.finditer(rf"\b{re.escape(word)}\b", text, re.I)}
-    return bool(written) and all(map(str.isupper, written))
+    """Return whether a text has a word, and always with a capital."""
+    initials = {match[0][0] for match in re.finditer(rf"\b{re.escape(word)}\b", text, re.I)}
+    return bool(initials) and all(map(str.isupper, initials))
 
 
-def _has(written: str) -> Callable[[str], bool]:
-    return lambda said: whole(written).search(said) is not None
-
-
-def _has_form_of(written: str, said: str) -> bool:
+def _has_form_of(written: str, text: str) -> bool:
     """Return whether a text has a number with the same letters: "P-171" for "P-170"."""
     form = _form(written)
-    return form != "0" and any(_form(found["id"]) == form for found in IDENTIFIER.finditer(said))
+    return form != "0" and any(_form(match["id"]) == form for match in IDENTIFIER.finditer(text))
 
 
 def _form(written: str) -> str:

@@ -16,7 +16,7 @@ UNSCORED: Evaluation = {
     "passed": False,
     "reasons": [],
 }
-"""The evaluation of what nobody scored."""
+"""The evaluation of an answer without scores."""
 _MOST_NAMES = 5
 _PLEASANT = frozenset(
     """a again all alright am and answer answers any appreciate are as at awesome back be been best
@@ -58,17 +58,17 @@ _TO_ME = frozenset(
 )
 
 
-def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
-    """Return the reply to a greeting, thanks, or what can be asked; "" for a question.
+def small_talk(text: str, kind: str, names: Sequence[str]) -> str:
+    """Return the reply to a greeting, to thanks, or to "what can I ask?"; "" for a question.
 
-    It is one if each of its words is: a question about a law has a word that is not.
+    Every word must be one of small talk: a question about a law has other words.
 
     Args:
-        said: What was written.
-        kind: What can be asked: ``documents``, ``collections``.
-        names: What they are called.
+        text: The user's turn.
+        kind: What can be asked: ``documents`` or ``collections``.
+        names: Their names.
     """
-    spoken = words_of(said)
+    spoken = words_of(text)
     words = frozenset(spoken)
     more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
     known = unmarked(", ".join([*names[:_MOST_NAMES], *more]))
@@ -77,7 +77,7 @@ def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
     counts = "how" in words and not words.isdisjoint({"many", "much"})
     if words and words <= _PLEASANT.union(*opening.values()) and not counts:
         greeting, *_ = opening.values()
-        asks = said.rstrip().endswith("?") or spoken[0] in WH.split("|")
+        asks = text.rstrip().endswith("?") or spoken[0] in WH.split("|")
         if asks and words.isdisjoint({"you", *greeting}):
             return ""
         for reply, opens in opening.items():
@@ -89,7 +89,7 @@ def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
 
 
 def replied(reply: str) -> Update:
-    """Return the keys of an answer that needed no documents."""
+    """Return the state keys of a reply that needs no documents."""
     return {
         "answer": reply,
         "abstained": False,

@@ -28,7 +28,7 @@ def test_what_only_asks_answers_nothing_and_what_follows_answers(
     view, chunks = read(text)
     asked = query(FINE, view)
     found = (one for chunk in chunks for one in answering(asked, chunk, view))
-    assert [[one.question, one.said.own] for one in found] == answers
+    assert [[one.question, one.statement.own] for one in found] == answers
 
 
 def test_what_follows_a_single_question_stands_alone() -> None:

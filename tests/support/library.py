@@ -31,6 +31,9 @@ class Shelf:
         }
         self.titles = {name: document.title for name, document in self._documents.items()}
 
+    def document(self, name: str) -> Document:
+        return self._documents[name]
+
     def tree_of(self, document: str) -> Tree | None:
         found = self._documents.get(document)
         return found.tree if found else None

@@ -78,5 +78,5 @@ def test_what_is_quoted_with_a_statement(text: str, begins: str, quoted: list[st
     view = view_of(Document("d.txt", "Terms", text), embedder=load_minilm())
     scored = score_quotables(query("What is due?", view), passages_of(view), view)
     assert scored is not None
-    [item] = [one for one in scored.quotables if one.said.own.startswith(begins)]
+    [item] = [one for one in scored.quotables if one.statement.own.startswith(begins)]
     assert [said.own for said in paragraph_of(item, view)] == quoted
