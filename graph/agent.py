@@ -23,7 +23,6 @@ from lexloop.core.conversation import open_turn
 from lexloop.core.errors import (
     BudgetError,
     InputError,
-    LexloopError,
     ModelError,
     ModelReplyError,
     SettingsError,
@@ -229,7 +228,8 @@ class _Agent:
         except (ModelError, BudgetError) as error:
             if not any(reply.answers for reply in chooser.replies):
                 raise
-            lost = [_lost(error)]
+            wanted, used = "the model's answer", "the answers of the collections"
+            lost = [Degradation(node="agent", wanted=wanted, used=used, reason=error.what)]
             update = combined(chooser.replies)
         else:
             update = await computed(_checked, text, chooser, state["asked"], contexts)
@@ -264,19 +264,19 @@ class _Agent:
         replies = [Reply(name, part, states[name]) for name, part in state["ways"].items()]
         update: AgentUpdate = {}
         if not state["answer"]:
-            if replies:
-                update = combined(replies)
-            else:
-                update = (
-                    cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
-                )
+            spoken = cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
+            update = combined(replies) if replies else spoken
             update["parsed"] = searched(state["parsed"], replies)
             update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
             update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
         whole: AgentState = {**state, **update}
         sources = self._any_settings(get_runtime().context).answer.sources
-        told: AgentUpdate = {"structured_response": structured(whole)}
-        return {**update, **told, "found": None, "messages": [answer_message(whole, sources)]}
+        return {
+            **update,
+            "structured_response": structured(whole),
+            "found": None,
+            "messages": [answer_message(whole, sources)],
+        }
 
     def _asking_alone(self, ask: Node) -> Lexloop:
         """Build a graph of one collection's node, for a tool that asks it."""
@@ -308,7 +308,8 @@ def _checked(
     guard = next(iter(contexts.values())).guard
     if guard.withholds(text, chooser.instructions, asked):
         text = ABSTENTION
-    return written(text, chooser.replies, partial(_text_in, contexts))
+    views = views_of(contexts)
+    return written(text, chooser.replies, lambda name, document: views[name].text_of(document))
 
 
 @lru_cache(maxsize=4)
@@ -319,16 +320,6 @@ def _descriptions(views: tuple[tuple[str, View], ...]) -> dict[str, str]:
 def _routed(state: AgentState, contexts: Mapping[str, Context]) -> AgentUpdate:
     routing = route(state["asked"], state["history"], contexts)
     return {"parsed": parse(routing.standalone), "ways": routing.ways}
-
-
-def _text_in(contexts: Mapping[str, Context], collection: str, document: str) -> str | None:
-    view = contexts[collection].view
-    return None if view is None else view.text_of(document)
-
-
-def _lost(error: LexloopError) -> Degradation:
-    used = "the answers of the collections"
-    return {"node": "agent", "wanted": "the model's answer", "used": used, "reason": error.what}
 
 
 Ask = Callable[[str, str], Awaitable[State]]
@@ -423,11 +414,8 @@ def _tool_names(collections: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for collection in collections:
         plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"ask_{collection}")[:_TOOL_CHARS]
-        taken = names.values()
-        again = (f"{plain}_{n}" for n in range(2, len(collections) + 2))
-        names[collection] = (
-            plain if plain not in taken else next(a for a in again if a not in taken)
-        )
+        numbered = (f"{plain}_{n}" for n in range(2, len(collections) + 2))
+        names[collection] = next(n for n in (plain, *numbered) if n not in names.values())
     return names
 
 

@@ -275,7 +275,8 @@ def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -
     spans = sentence_spans(standalone)
     texts = [standalone, *(standalone[start:end] for start, end in spans)]
     score = max(near.of(text)[name] for text in texts)
-    if score + near.lead(standalone) < _LEAST:
+    first, second, *_ = sorted(near.of(standalone).values(), reverse=True)
+    if score + (first - second) < _LEAST:
         return False
     return score >= _SURE or not guard.refuses(question, standalone, near.nearest(standalone, name))
 
@@ -350,11 +351,6 @@ class _Nearness:
         """Return the nearest collection, the first of equal ones."""
         scores = self.of(text)
         return max(scores, key=scores.__getitem__)
-
-    def lead(self, text: str) -> float:
-        """Return how much nearer the nearest collection is than the next one."""
-        first, second, *_ = sorted(self.of(text).values(), reverse=True)
-        return first - second
 
     def margin(self, left: str, right: str) -> float:
         """Return how much nearer each text is to its own collection than to the other's.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from lexloop.core.state import AgentUpdate, State
-from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, ParsedQuestion
+from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, ParsedQuestion, Passage
 from lexloop.nodes.context import TRIAD
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import abstains, with_markers
@@ -57,7 +57,7 @@ def combined(replies: Sequence[Reply]) -> AgentUpdate:
     finding: Finding = "near" if sources else "absent"
     if answering:
         finding = "answers" if evaluation["passed"] else "in part"
-    passages = _labelled(replies, "passages")
+    passages: list[Passage] = _labelled(replies, "passages")
     first = replies[0].state
     return {
         "complexity": first["complexity"],

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lexloop.documents.text.exceptions import LIMITING
 from lexloop.documents.text.quantities import UNITS, dates, number_of
-from lexloop.documents.text.tokens import tokenize
+from lexloop.documents.text.tokens import term_set, tokenize
 
 LIKE = 0.7
 """The least share of the shorter text that a copy must have."""
@@ -172,7 +172,7 @@ def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str
         return []
     parties, known = parties_of(evidence), _flat(evidence)
     nearest = [candidate for candidate in candidates if candidate.share == best]
-    added = added_restrictions(claim, [*map(_terms, sentences)], copied=True)
+    added = added_restrictions(claim, [*map(term_set, sentences)], copied=True)
     return [*min(([*_changes(each, parties, known)] for each in nearest), key=len), *added]
 
 
@@ -185,7 +185,7 @@ def contradictions(statement: str, other: str) -> list[str]:
     if copy.share < LIKE:
         return []
     changes = [*_changes(copy, parties_of(f"{statement}\n{other}"), _flat(other))]
-    changes += added_restrictions(statement, [frozenset(tokenize(other))], copied=True)
+    changes += added_restrictions(statement, [term_set(other)], copied=True)
     if changes := changes or [*_denied(copy)] or [*_days(statement, other)]:
         return changes
     return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(statement, other)) else []
@@ -212,12 +212,16 @@ def _changes(copy: Aligned, parties: Set[str], known: str) -> Iterator[str]:
     for operation, was, now, behind in copy.changes():
         if operation == "replace" and max(len(was), len(now)) <= _LONGEST:
             yield from _exchanged(was, now, behind)
+            units = [
+                {_IRREGULAR.get(word.text) or word.text.removesuffix("s") for word in words}
+                for words in (now, was)
+            ]
             for group in UNITS:
-                yield from _different(*({_singular(w) for w in ws} & group for ws in (now, was)))
+                yield from _different(*(side & group for side in units))
             yield from _different(
                 *({n for w in words if (n := number_of(w.text))} for words in (now, was))
             )
-            mine, theirs = (frozenset(tokenize(_text_of(words))) & parties for words in (now, was))
+            mine, theirs = (term_set(_text_of(words)) & parties for words in (now, was))
             if mine - theirs and theirs - mine:
                 yield f"it says “{_text_of(now)}”, where there is “{_text_of(was)}”"
         if operation != "delete":
@@ -246,10 +250,6 @@ def _added(was: Sequence[Word], now: Sequence[Word], known: str) -> Iterator[str
             return
 
 
-def _singular(word: Word) -> str:
-    return _IRREGULAR.get(word.text) or word.text.removesuffix("s")
-
-
 def _different(mine: Set[str], theirs: Set[str]) -> Iterator[str]:
     if mine and theirs and not mine & theirs:
         yield f"it says {min(mine)}, where there is {min(theirs)}"
@@ -272,7 +272,7 @@ def added_restrictions(
         for place, end in pairwise([*places, len(words)]):
             if copied or LIMITING.search(words[place].text):
                 behind = [word for word in words[place + 1 : end] if not word.text[0].isdigit()]
-                own = frozenset(tokenize(_text_of(behind)))
+                own = term_set(_text_of(behind))
                 if own and max(len(own & held) for held in terms) <= len(own) * _MOST_UNSAID:
                     yield f"it adds “{_text_of(words[place:end])}”"
 
@@ -360,11 +360,6 @@ def restriction_left_out(claim: str, sentence: str) -> str:
         if places and (first or len(was) <= copy.shared) and copy.shared >= LIKE * rest:
             return _text_of(was[places[0] :])
     return ""
-
-
-@lru_cache(maxsize=1 << 10)
-def _terms(sentence: str) -> frozenset[str]:
-    return frozenset(tokenize(sentence))
 
 
 @lru_cache(maxsize=64)

@@ -10,12 +10,12 @@ import numpy as np
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
+from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.question.parts import ASKING, AUXILIARY, opens_like_asking
 from lexloop.nodes.relevance import Query, Sources, terms_of
 
-_ASKING_TERMS = frozenset(tokenize("ask know Q question say tell wonder"))
+_ASKING_TERMS = term_set("ask know Q question say tell wonder")
 """Terms by which a text reports a question."""
 _NUMBERED = re.compile(r"^\W*(?:Q|question)\b[\W\d]*", re.IGNORECASE)
 _CLAUSE = re.compile(rf"\b(?:{ASKING}|if)\b[^?]*\??", re.IGNORECASE)
@@ -33,7 +33,7 @@ class Answering(NamedTuple):
 
     Args:
         statement: The statement.
-        vector: Its unit vector; if it answers a question of the document, that of both.
+        vector: Its unit vector; if it answers a question of the document, of both together.
         question: That question, or "".
         before: The statement with the question; None if the question is the heading.
     """
@@ -134,4 +134,4 @@ class _Question:
 @lru_cache(maxsize=1 << 10)
 def _content(text: str) -> frozenset[str]:
     """Return the terms of a text and its stop words with a meaning, such as "not" and "you"."""
-    return frozenset(tokenize(text)).union((STOP_WORDS - _FORMAL).intersection(words(text)))
+    return term_set(text).union((STOP_WORDS - _FORMAL).intersection(words(text)))

@@ -18,7 +18,7 @@ from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.text.quantities import dates, facts, states
-from lexloop.documents.text.tokens import sentence_spans, tokenize
+from lexloop.documents.text.tokens import sentence_spans, term_set, tokenize
 from lexloop.nodes.alignment import contradictions, restriction_left_out
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question.pointing import read_pointing
@@ -218,7 +218,7 @@ def _stated(view: View, chunk_ids: Sequence[str], start: int = 0, end: int = 0) 
     return [
         _Stated(
             each.text,
-            frozenset(tokenize(each.text)),
+            term_set(each.text),
             view.cited(chunk["document"], each.start, each.end, each.label),
         )
         for chunk in view.chunks(chunk_ids)

@@ -67,7 +67,10 @@ def _with_support(sentences: list[CitedSentence], labels: list[bool]) -> list[Ci
     items, cited = 0, set[int]()  # of the list items after a sentence
     for bare, label in zip(reversed(sentences), reversed(labels), strict=True):
         sentence, following = bare, supported[-1] if supported else None
-        if following is not None and (label or _leads_in(bare.text, following)):
+        opens = label or bare.text.endswith(":") or words(bare.text) in _VERDICTS
+        if following is not None and (
+            opens or (bare.text.startswith("|") and not following.says_something)  # a table's head
+        ):
             support = cited if items else {*following.numbers, *following.support}
             sentence = replace(bare, led=items or 1, support=tuple(sorted(support)))
         supported.append(sentence)
@@ -98,11 +101,6 @@ def _without_ordinals(text: str) -> str:
             start, end = match.span(1)
             letters[start:end] = "-".ljust(end - start)
     return "".join(letters)
-
-
-def _leads_in(text: str, following: CitedSentence) -> bool:
-    table_head = text.startswith("|") and not following.says_something
-    return table_head or text.endswith(":") or words(text) in _VERDICTS
 
 
 def numbers_in(text: str) -> list[int]:

@@ -1,7 +1,7 @@
-"""The relevance of a statement to what a question asks.
+"""The relevance of a statement to a question.
 
-The reranker, the extractive generator and the embedded judge share this one measure, so that a
-passage chosen for a statement is the passage that statement is quoted from.
+The reranker, the extractive generator and the embedded judge share this measure, so that the
+passage that is chosen for a statement is also quoted for it.
 """
 
 import math
@@ -23,11 +23,11 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.question.parts import words_of_asking
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
-"""Weights of the measure, set by hand."""
+"""The weights of the measure, set by hand."""
 
 
 def defines(term: str, text: str) -> bool:
-    """Return whether ``text`` says what ``term`` means, or what it includes."""
+    """Return whether ``text`` states what ``term`` means or includes."""
     return _definition_of(term.lower()).search(text) is not None
 
 
@@ -45,43 +45,37 @@ def _definition_of(term: str) -> re.Pattern[str]:
 
 
 class Sources(Protocol):
-    """The documents that an asker may see, as far as judging relevance needs them."""
+    """The documents that a user may see, with the methods that relevance needs."""
 
     def embed(self, texts: list[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        ...
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """Return the statements of a chunk and their vectors."""
-        ...
 
     def tree_of(self, document: str) -> Tree | None:
-        """Return the tree of a document, or None if there is none to see."""
-        ...
+        """Return the tree of a document, or None if it cannot be seen."""
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a search term."""
-        ...
 
     def knows(self, term: str) -> bool:
-        """Return whether the documents hold a search term."""
-        ...
+        """Return whether the documents have a search term."""
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
-        MaxSim is the mean over the tokens. None if no token vectors are kept.
+        MaxSim is the mean over the tokens. None if there are no token vectors.
         """
-        ...
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question as statements are compared with it.
+    """A question to compare statements with.
 
     Args:
-        text: The question standing alone.
-        parts: Each thing that it asks.
+        text: The question, standing alone.
+        parts: Its parts.
         vectors: Unit vectors of the whole question, its core, then each part.
         terms: The search terms of each part, each with its idf.
     """
@@ -98,36 +92,28 @@ class Query:
 
     @property
     def definitions(self) -> list[str | None]:
-        """Per part the term whose definition it asks for, if it does."""
+        """The term that each part asks to define, or None."""
         return [part["term"] for part in self.parts]
 
 
 def query_of(question: ParsedQuestion, sources: Sources) -> Query:
     """Return a question as it is compared with statements."""
-    return _query(question["inside"], question["parts"], sources)
-
-
-def query_of_part(part: Part, sources: Sources) -> Query:
-    """Return a part of a question as if it were asked alone."""
-    return _query(part["text"], [part], sources)
-
-
-def _query(text: str, parts: Sequence[Part], sources: Sources) -> Query:
-    asked = [part["text"] for part in parts]
+    text, parts = question["inside"], question["parts"]
+    texts = [part["text"] for part in parts]
     return Query(
         text=text,
         parts=parts,
-        vectors=sources.embed([text, " ".join(asked), *asked]),
-        terms=[_weighed(part, sources) for part in parts],
+        vectors=sources.embed([text, " ".join(texts), *texts]),
+        terms=[_weighted(part, sources) for part in parts],
     )
 
 
 EARLIER = 0.25
-"""The weight of a term that comes from an earlier question beside one that is asked now."""
+"""The weight of a term from an earlier question, relative to one of this question."""
 
 
-def _weighed(part: Part, sources: Sources) -> dict[str, float]:
-    """Return the search terms of a part, without words of asking that no document has."""
+def _weighted(part: Part, sources: Sources) -> dict[str, float]:
+    """Return the search terms of a part with their idf, without asking words of no document."""
     asking = frozenset(term for word in words_of_asking(part["text"]) for term in tokenize(word))
     earlier = frozenset(term for word in part.get("earlier", ()) for term in tokenize(word))
     return {
@@ -138,38 +124,38 @@ def _weighed(part: Part, sources: Sources) -> dict[str, float]:
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
-    """Return the share of terms, weighted by idf, that ``held`` has, or 1 if none are wanted."""
-    # exact sums: the order of a set differs from process to process, and an answer must not
+    """Return the idf-weighted share of the terms in ``held``, or 1 if none are wanted."""
+    # exact sums: the order of a set differs between processes, and answers must not
     total = math.fsum(wanted.values())
     return math.fsum([wanted[term] for term in wanted.keys() & held]) / total if total else 1.0
 
 
 @lru_cache(maxsize=1 << 13)
 def terms_of(lead: str, own: str) -> frozenset[str]:
-    """Return the search terms of a statement; cached, since many share their lead-in."""
+    """Return the search terms of a statement, cached because many share their lead-in."""
     return term_set(lead).union(tokenize(own))
 
 
 def relevance(
-    asked: Query, found: Sequence[Statement], vectors: Vectors, sources: Sources
+    query: Query, statements: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
-    """Return the relevance of statements to each part of a question, shape (parts, len(found)).
+    """Return the relevance of statements to each part of a question, shape (parts, statements).
 
-    ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
+    ``vectors`` are the statements' unit vectors, shape (statements, dimension).
     """
-    listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
-    cosines = asked.vectors @ vectors.T
+    listed = np.array([statement.points > 0 for statement in statements], dtype=np.bool_)
+    cosines = query.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
-    held = [terms_of(statement.lead, statement.own) for statement in found]
-    scores = np.empty((len(asked.parts), len(found)), dtype=np.float32)
-    for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
-        covered = np.array([coverage(terms, has) for has in held])
-        defining = np.array([defines(wanted, said.text) for said in found]) if wanted else 0.0
+    their_terms = [terms_of(statement.lead, statement.own) for statement in statements]
+    scores = np.empty((len(query.parts), len(statements)), dtype=np.float32)
+    for row, (terms, wanted) in enumerate(zip(query.terms, query.definitions, strict=True)):
+        covered = np.array([coverage(terms, own) for own in their_terms])
+        defining = np.array([defines(wanted, s.text) for s in statements]) if wanted else 0.0
         scores[row] = (
             CLOSENESS * closeness
             + PART * cosines[2 + row]
             + COVERAGE * covered
             + DEFINITION * defining
-            + LIST * listed * asked.parts[row]["several"]
+            + LIST * listed * query.parts[row]["several"]
         )
     return scores

@@ -14,7 +14,7 @@ from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.markers import CitedSentence, cited_sentences, is_data, unmarked
 
 TextOf = Callable[[str], str | None]
-"""Return the text of a document by its name, or None if the asker may not see it."""
+"""Returns the text of a document by its name, or None if the user may not see it."""
 
 _CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SCRIPTED = re.compile(r"\]\(\s*(?:javascript|vbscript|data):", re.IGNORECASE)

@@ -13,7 +13,7 @@ from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.structure.references import COMPOUND
 from lexloop.documents.text.exceptions import EXCEPTING
 from lexloop.documents.text.quantities import dates, facts, number_of, states
-from lexloop.documents.text.tokens import tokenize, words
+from lexloop.documents.text.tokens import term_set, tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.alignment import (
     CLAUSE,
@@ -117,8 +117,8 @@ _LEAST_SHARED = 0.5
 """The least common share of two predicates for their subjects, two parties, to be confused."""
 _ROW = re.compile(r"[^:;]+: [^:;]+; [^:;]+: ")
 _PIECES = re.compile(r";|\band\b")
-_MODAL_TERMS = frozenset(tokenize("must shall may can should"))
-_QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
+_MODAL_TERMS = term_set("must shall may can should")
+_QUALIFIERS = term_set("business calendar working full consecutive percent")
 
 
 # carries, by benchmarks/rules.py, .64 to 1.00 of altered statements, .17 of WiCE's unsupported
@@ -260,7 +260,7 @@ def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
     for deny, than in sorted(ours - theirs):
         if (not deny, than) in theirs:
             return f"{than} than"
-    mine = negated_terms(claim) & frozenset(tokenize(sentence))
+    mine = negated_terms(claim) & term_set(sentence)
     others = negated_terms(sentence) & wanted
     # "may not be done" and "is forbidden to do" agree
     if (others and not mine and _forbids(claim)) or (mine and not others and _forbids(sentence)):
@@ -308,32 +308,26 @@ class _Divided:
     terms: frozenset[str]
     predicate: list[str]
 
-    @property
-    def passive(self) -> bool:
-        return self.predicate[:1] == ["be"]
-
-    @property
-    def verb(self) -> list[str]:
-        return self.predicate[: 1 + self.passive]
-
 
 def _divided(text: str) -> _Divided | None:
     parsed = read_words(text)
     place = next((i for i, word in enumerate(parsed) if word.kind == "modal"), 0)
     subject = " ".join(word.text for word in parsed[:place])
-    terms = frozenset(tokenize(subject))
+    terms = term_set(subject)
     return _Divided(subject, terms, [word.means for word in parsed[place + 1 :]]) if terms else None
 
 
 def _comparable(ours: _Divided, theirs: _Divided, parties: Set[str]) -> bool:
-    if ours.passive != theirs.passive:
+    passive = ours.predicate[:1] == ["be"]
+    if passive != (theirs.predicate[:1] == ["be"]):
         return False
     matcher = SequenceMatcher(None, theirs.predicate, ours.predicate, autojunk=False)
     shared = sum(block.size for block in matcher.get_matching_blocks())
     least = max(1, min(len(ours.predicate), len(theirs.predicate)))
-    if ours.verb == theirs.verb and shared >= LIKE * least:
+    verbs = [side.predicate[: 1 + passive] for side in (ours, theirs)]
+    if verbs[0] == verbs[1] and shared >= LIKE * least:
         return True
-    of_parties = bool(ours.terms & parties and theirs.terms & parties) and not ours.passive
+    of_parties = bool(ours.terms & parties and theirs.terms & parties) and not passive
     return of_parties and shared >= _LEAST_SHARED * least
 
 
@@ -349,11 +343,11 @@ def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
     Returns:
         The words of a condition if every sentence that has the claim has one; else nothing.
     """
-    own = frozenset(tokenize(claim))
+    own = term_set(claim)
     tails = [
         restriction_left_out(claim, evidence.sentences[i])
         for i in evidence.about(own - _MODAL_TERMS, _SAME)
     ]
-    terms = [frozenset(tokenize(tail)) for tail in tails]
+    terms = [*map(term_set, tails)]
     stated = any(whole and share(whole - own, said) >= _TOLD for whole in terms)
     return [max(tails, key=len)] if tails and all(tails) and not stated else []

@@ -1,4 +1,4 @@
-"""Whether the documents answer a question, and whether what is nearest to it does."""
+"""Estimating whether the documents answer a question, and whether the nearest statement does."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from lexloop.documents.text.tokens import STOP_WORDS, tokenize, words
 from lexloop.nodes.generate.score import READ, Quotable, ScoredQuotables, alike
 from lexloop.nodes.question.parts import kind_words, words_of_asking
 from lexloop.nodes.relevance import Query, Sources, defines
-from lexloop.nodes.weights import Weights, load_weights
+from lexloop.nodes.weights import load_weights
 from lexloop.store.view import View
 
 _TOP = 5
@@ -165,16 +165,17 @@ def _over(scores: NDArray[np.float32], place: int, items: Sequence[Quotable]) ->
 
 def probability_there(features: AnswerabilityFeatures) -> float:
     """Return the probability that the documents answer the question at all, in [0, 1]."""
-    return _weights("there").probability(astuple(features))
+    return _probability("there", features)
 
 
 def probability_found(features: AnswerabilityFeatures) -> float:
     """Return the probability that the best statement answers the question, in [0, 1]."""
-    return _weights("found").probability(astuple(features))
+    return _probability("found", features)
 
 
-def _weights(part: str) -> Weights:
-    return load_weights("judges/answerable.json", part, AnswerabilityFeatures)
+def _probability(part: str, features: AnswerabilityFeatures) -> float:
+    weights = load_weights("judges/answerable.json", part, AnswerabilityFeatures)
+    return weights.probability(astuple(features))
 
 
 _SUPPOSED = re.compile(

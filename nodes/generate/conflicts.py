@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from lexloop.core.metadata import Metadata, host_score
@@ -68,15 +67,18 @@ def with_conflicts(
         names = source["document"], other["document"]
         metadata = view.metadata(names)
         mine, theirs = (metadata[name] for name in names)
-        described = [_described(name, metadata[name]) for name in names]
+        source_name, other_name = (_described(name, metadata[name]) for name in names)
         replaced = _follows(mine, theirs)
-        quote = unmarked(" ".join(other["quote"].split()))
-        says = "said" if replaced else "says"
-        lines.append(f"{unmarked(described[1])} {says} otherwise: {quote} [{n}]")
+        name, quote = unmarked(other_name), unmarked(" ".join(other["quote"].split()))
+        lines.append(
+            f"{name} said otherwise: {quote} [{n}]"
+            if replaced
+            else f"{name} says otherwise: {quote} [{n}]"
+        )
         if not replaced:
-            disagreement = f"{' disagrees with '.join(described)}: {'; '.join(differences)}."
+            differs = f"{source_name} disagrees with {other_name}: {'; '.join(differences)}."
             weightier = _weightier(*names, mine, theirs, authority or {})
-            disagreements.append(f"{disagreement} {weightier}".strip())
+            disagreements.append(f"{differs} {weightier}".strip())
     if not lines:
         return draft
     return {
@@ -94,12 +96,10 @@ def _weightier(
     """Return a sentence on which of two documents weighs more, or "" if that is unknown."""
     weight, its = host_score(mine, authority), host_score(theirs, authority)
     if _follows(theirs, mine):
-        return " ".join(f"{other} has replaced {source}.".split())
-    return (
-        ""
-        if weight == its
-        else " ".join(f"{source if weight > its else other} weighs more.".split())
-    )
+        sentence = f"{other} has replaced {source}."
+    else:
+        sentence = "" if weight == its else f"{source if weight > its else other} weighs more."
+    return " ".join(sentence.split())
 
 
 def _described(name: str, metadata: Metadata) -> str:
@@ -184,7 +184,7 @@ class _Versions:
     def _are_apart(self, document: str, other: str) -> bool:
         """Return whether documents have different parties, or different titles of one form.
 
-        The lease of the mill does not contradict that of the barn, nor contract 12 contract 13.
+        The lease of the mill does not contradict the lease of the barn.
         """
         mine, theirs = (parties_of(self._view.text_of(name) or "") for name in (document, other))
         if mine and theirs and {p.name for p in mine} != {p.name for p in theirs}:
@@ -317,7 +317,7 @@ def _changed(triplet: Triplet, view: View) -> str:
     text = view.text_of(own) or ""
     before = text[max(0, triplet["start"] - _BEFORE) : triplet["end"]]
     around = term_set(f"{view.titles[own]}\n{text[:_OPENING]}\n{before}")
-    titles = {name: _title(title) for name, title in view.titles.items() if name != own}
+    titles = {name: term_set(title) for name, title in view.titles.items() if name != own}
     fitting = {name: title for name, title in titles.items() if title and title <= around}
     act = frozenset(term for term in term_set(named) if not term.isdigit())
     fitting = {name: title for name, title in fitting.items() if act <= title} or fitting
@@ -326,11 +326,6 @@ def _changed(triplet: Triplet, view: View) -> str:
     longest = max(map(len, fitting.values()), default=0)
     names = [name for name, title in fitting.items() if len(title) == longest]
     return names[0] if len(names) == 1 else ""
-
-
-@lru_cache(maxsize=1 << 13)
-def _title(title: str) -> frozenset[str]:
-    return term_set(title)
 
 
 def _quoted(triplet: Triplet, view: View) -> Citation:

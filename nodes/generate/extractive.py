@@ -27,7 +27,7 @@ from lexloop.nodes.generate.select import Lengths, select
 from lexloop.nodes.generate.write import Writer, list_asked
 from lexloop.nodes.question.naming import inside
 from lexloop.nodes.question.parts import part_of
-from lexloop.nodes.relevance import Query, query_of, query_of_part
+from lexloop.nodes.relevance import Query, query_of
 from lexloop.store.view import View
 
 MIN_NEAR = 0.1
@@ -117,7 +117,7 @@ class ExtractiveGenerator:
         return {
             **draft,
             "answers": answers,
-            "unanswered": [*dict.fromkeys([*lacking, *self._unanswered(query, passages)])],
+            "unanswered": [*dict.fromkeys([*lacking, *self._unanswered(question, passages)])],
             "lacks": lacks(query, scored, self._sources, given=True),
         }
 
@@ -154,11 +154,14 @@ class ExtractiveGenerator:
                 best.append(own[int(alone.best.argmax())])
         return best if len(best) > 1 else []
 
-    def _unanswered(self, query: Query, passages: list[Passage]) -> list[str]:
+    def _unanswered(self, question: ParsedQuestion, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that the passages would not answer if asked alone."""
-        if len(query.parts) < 2:
+        if len(question["parts"]) < 2:
             return []
-        parts = [query_of_part(part, self._sources) for part in query.parts]
+        alone: list[ParsedQuestion] = [
+            {**question, "inside": part["text"], "parts": [part]} for part in question["parts"]
+        ]
+        parts = [query_of(part, self._sources) for part in alone]
         scored = [score_quotables(part, passages, self._sources) for part in parts]
         return [
             part.text

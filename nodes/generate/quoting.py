@@ -160,7 +160,9 @@ def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
         label = _range(tree, places)
         heading = " ".join(headed.heading.split()) if headed and headed.label else ""
         label = f"{label} — {heading}" if heading and heading not in label else label
-    return " ".join(f"{part}:" for part in (where and f"In {where}", label) if part)
+    if not label:
+        return f"In {where}:" if where else ""
+    return f"In {where}: {label}:" if where else f"{label}:"
 
 
 def _plain(words: str) -> str:

@@ -27,11 +27,10 @@ _SUPPORTING = 0.7
 
 @dataclass(frozen=True)
 class Quotable:
-    """A statement of a passage that can be quoted; ``order`` is its place in the passages."""
+    """A statement of a passage that can be quoted."""
 
     passage: Passage
     statement: Statement
-    order: int
     question: str = ""  # the document's question that it answers; see ``Answering``
     before: Statement | None = None
 
@@ -123,7 +122,7 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
             span = passage["document"], own.start, own.end
             if span not in seen:  # passages overlap
                 seen.add(span)
-                quotables.append(Quotable(passage, own, len(quotables), each.question, each.before))
+                quotables.append(Quotable(passage, own, each.question, each.before))
                 statements.append(each.scored)
                 rows.append(each.vector)
     if not quotables:

@@ -13,7 +13,7 @@ from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.telling import heading_span
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.tokens import sentence_spans, tokenize
+from lexloop.documents.text.tokens import sentence_spans, term_set
 from lexloop.nodes.answering import repeats
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
@@ -196,13 +196,13 @@ def _referred_to(statement: Statement, asked: frozenset[str], tree: Tree) -> lis
     rest = statement.own
     for reference in reversed(references):
         rest = f"{rest[: reference.start]} {rest[reference.end :]}"
-    terms = frozenset(tokenize(rest))
+    terms = term_set(rest)
     if statement.points or not terms & asked or any(map(str.isdecimal, rest)):
         return []
     at = tree.at(statement.start)
     lineage = {at, *tree.above(at)} if at >= 0 else set[int]()
     places = [p for reference in references for p in tree.find(reference, at) if p not in lineage]
-    headed = frozenset(tokenize(" ".join(tree.units[place].heading for place in places)))
+    headed = term_set(" ".join(tree.units[place].heading for place in places))
     return places if len(terms - asked - headed) <= _MOST_ADDED else []
 
 
@@ -231,7 +231,7 @@ def list_asked(item: Quotable, query: Query, sources: View) -> list[PointedUnit]
     if not (whole or (tree.units[place].kind == "definition" and any(query.definitions))):
         headings = (tree.units[p].heading for p in (place, *tree.above(place)))
         led = " ".join([statement.lead, *headings])
-        before, with_own = frozenset(tokenize(led)), frozenset(tokenize(f"{led} {statement.own}"))
+        before, with_own = term_set(led), term_set(f"{led} {statement.own}")
         gain = coverage(query.all_terms, with_own) - coverage(query.all_terms, before)
         if gain >= (_OF_SEVERAL if several else _POINT):
             return []

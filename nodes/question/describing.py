@@ -110,11 +110,10 @@ def documents_called(text: str, documents: View) -> list[str]:
 
 def _is_called_alone(lead: str, documents: View) -> bool:
     """Return whether the text before a question is only the name of a document."""
-    for start, end, name in _mentions(lead):
-        if not term_set(f"{lead[:start]} {lead[end:]}"):
-            titles = nameable(lead, documents)
-            return any(is_name(name, document, title) for document, title in titles.items())
-    return False
+    mentions = _mentions(lead)
+    alone = (name for start, end, name in mentions if not term_set(f"{lead[:start]} {lead[end:]}"))
+    name = next(alone, None)
+    return name is not None and bool(_having(name, nameable(lead, documents)))
 
 
 def documents_named(text: str, documents: View) -> Mapping[str, str]:

@@ -419,11 +419,13 @@ def _of_noun(text: str, phrases: Sequence[_Phrase]) -> _Span | None:
     """Return the phrase that has the noun of the new text."""
     new = next(_phrases(text), None)
     noun = term_set(new.words[-1][0]) if new else frozenset[str]()
-    for phrase in reversed(phrases):
-        for word in phrase.words:
-            if noun & term_set(word[0]):
-                return _Span(phrase.start, word.end(), phrase)
-    return None
+    spans = (
+        _Span(phrase.start, word.end(), phrase)
+        for phrase in reversed(phrases)
+        for word in phrase.words
+        if noun & term_set(word[0])
+    )
+    return next(spans, None)
 
 
 def _of_place(

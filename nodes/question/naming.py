@@ -106,10 +106,9 @@ class Heads:
         """Return whether the documents put numbers after a noun."""
         stem = re.escape(noun.lower().removesuffix("s"))
         has = re.compile(rf"\b{stem}s?[\s_-]+(?:{NUMBERED})?\d", re.IGNORECASE).search
-        if any(map(has, self.names.values())):
-            return True
-        few = self._view.having([noun.lower()])[:_READ]
-        return any(map(has, self._view.texts_of(few)))
+        return any(map(has, self.names.values())) or any(
+            map(has, self._view.texts_of(self._view.having([noun.lower()])[:_READ]))
+        )
 
     def singled_out(self, word: str) -> frozenset[str]:
         """Return the documents that a word of their titles distinguishes from the others.

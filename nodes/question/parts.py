@@ -10,7 +10,7 @@ from lexloop.core.types import Kind, ParsedQuestion, Part
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.text.languages import small_words
 from lexloop.documents.text.quantities import TIMES
-from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans, tokenize, words
+from lexloop.documents.text.tokens import STOP_WORDS, sentence_spans, term_set, tokenize, words
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"
@@ -244,7 +244,7 @@ _ASKED_KINDS: list[tuple[Kind, str]] = [
         r"|heads)\b",
     ),
 ]
-_ANYBODY = frozenset(tokenize("people persons individuals times"))
+_ANYBODY = term_set("people persons individuals times")
 """Terms that texts express by many words."""
 _HOW_MANY = re.compile(
     r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"

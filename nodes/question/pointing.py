@@ -130,8 +130,9 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     plain = _plain_form(question)
     references = find_references(plain)
     loose = [] if references else loose_numbers(plain)
-    titled = "" if references or loose or not _may_be_headed(question) else folded(question)
-    if not (references or loose or titled or _may_be_structural(question)):
+    headed, structural = _mentions(question)
+    titled = folded(question) if headed and not (references or loose) else ""
+    if not (references or loose or titled or structural):
         return None
     pointers: list[tuple[Pointer, int]] = []
     foreign = False
@@ -166,11 +167,12 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     }
 
 
-def _may_be_headed(question: str) -> bool:
-    """Return whether a question may name a heading: by a word for a unit, or by a quote."""
+def _mentions(question: str) -> tuple[bool, bool]:
+    """Return whether a question may name a heading, and whether it may be about the structure."""
     words = set(re.findall(r"[a-z]+", question.lower()))
     quoting = not words.isdisjoint(("say", "says", "said")) and QUOTED.search(question) is not None
-    return quoting or not words.isdisjoint((*UNIT_WORDS, "heading"))
+    headed = quoting or not words.isdisjoint((*UNIT_WORDS, "heading"))
+    return headed, not words.isdisjoint((*UNIT_NOUNS, *UNIT_WORDS, *_BUILT, "contents"))
 
 
 def _pointer(reference: Reference, text: str, documents: list[str] | None) -> Pointer:
@@ -195,15 +197,8 @@ def _pointer(reference: Reference, text: str, documents: list[str] | None) -> Po
 
 def _outermost(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the steps to a paragraph as steps to a provision."""
-    if not steps or steps[0].key:
-        return steps
-    return (Step("provision", steps[0].number), *steps[1:])
-
-
-def _may_be_structural(question: str) -> bool:
-    """Return whether a question mentions units of a document or its structure."""
-    words = set(re.findall(r"[a-z]+", question.lower()))
-    return not words.isdisjoint((*UNIT_NOUNS, *UNIT_WORDS, *_BUILT, "contents"))
+    bare = steps and not steps[0].key
+    return (Step("provision", steps[0].number), *steps[1:]) if bare else steps
 
 
 def _structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
@@ -250,7 +245,7 @@ def provision_in(text: str) -> str:
 
 
 def placed(question: str, provision: str) -> str:
-    """Return the question with its "paragraph 2" as one of a provision, if that is not ""."""
+    """Return the question with "paragraph 2" written as one of a provision, unless that is ""."""
     references = find_references(question)
     if not provision or not references or any(r.steps[0].key or r.here for r in references):
         return question

@@ -87,9 +87,9 @@ def _pointed(
 
 
 class _Question:
-    """One question and the documents it may be about.
+    """A question and the documents that it may be about.
 
-    ``crowd`` lists them if there are too many to choose from.
+    ``crowd`` has the lines that list the documents if there are too many to choose from.
     """
 
     def __init__(self, pointing: Pointing, view: View) -> None:
@@ -149,9 +149,8 @@ class _Question:
     def _with_words_of(self, quotes: Sequence[str]) -> list[tuple[str, int]]:
         """Return the units whose headings have all words of the quotes, if they are few."""
         wanted = {*tokenize(" ".join(quotes))}
-        if not wanted:
-            return []  # without quotes, no tree is read
-        places = [at for heading, at in self._headings() if wanted <= term_set(heading)]
+        headings = self._headings() if wanted else ()  # without quotes, no tree is read
+        places = [at for heading, at in headings if wanted <= term_set(heading)]
         return places if len(places) <= MOST_DOCUMENTS else []
 
     def _headings(self) -> Iterator[tuple[str, tuple[str, int]]]:

@@ -6,14 +6,14 @@ from records import query
 
 from lexloop.core.types import Part
 from lexloop.documents.chunks.statements import Statement
-from lexloop.nodes.question.parts import part_of
+from lexloop.nodes.question.parts import parse, part_of
 from lexloop.nodes.relevance import (
     CLOSENESS,
     COVERAGE,
     EARLIER,
     LIST,
     PART,
-    query_of_part,
+    query_of,
     relevance,
 )
 from lexloop.store.view import View
@@ -60,7 +60,8 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
 def test_a_word_of_an_earlier_question_weighs_less_and_an_unknown_one_of_asking_nothing(
     small: View,
 ) -> None:
-    part: Part = {**part_of("What amount is the fee for a berth?"), "earlier": ["berth"]}
-    terms = query_of_part(part, small).terms[0]
+    asked = "What amount is the fee for a berth?"
+    part: Part = {**part_of(asked), "earlier": ["berth"]}
+    terms = query_of({**parse(asked), "parts": [part]}, small).terms[0]
     assert not small.knows("amount")
     assert terms == {"fee": small.idf("fee"), "berth": EARLIER * small.idf("berth")}

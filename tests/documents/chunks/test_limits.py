@@ -59,7 +59,7 @@ def quoted_of(text: str, rule: str) -> list[str]:
         for said in view.statements(chunk["id"])[0]:
             if said.own.startswith(rule[:12]) and not said.points:
                 passage: Passage = {**chunk, "n": 1, "score": 1.0, "signals": {}}
-                quoted = paragraph_of(Quotable(passage, said, 0), view)
+                quoted = paragraph_of(Quotable(passage, said), view)
                 tree = view.tree_of("t.txt")
                 assert tree is not None
                 limits = limits_of(quoted[0].start, quoted[-1].end, tree, text)
