@@ -184,18 +184,14 @@ def contradictions(statement: str, other: str) -> list[str]:
     copy = aligned(other, statement)
     if copy.share < LIKE:
         return []
-    changes = [*_changes(copy, parties_of(f"{statement}\n{other}"), _flat(other))]
-    changes += added_restrictions(statement, [term_set(other)], copied=True)
-    if changes := changes or [*_denied(copy)] or [*_days(statement, other)]:
+    changes = [
+        *_changes(copy, parties_of(f"{statement}\n{other}"), _flat(other)),
+        *added_restrictions(statement, [term_set(other)], copied=True),
+    ]
+    days = ({day.title() for day in dates(text)} for text in (statement, other))
+    if changes := changes or [*_denied(copy)] or [*_different(*days)]:
         return changes
     return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(statement, other)) else []
-
-
-def _days(statement: str, other: str) -> Iterator[str]:
-    """Yield the difference if two copies have different days."""
-    mine, theirs = dates(statement), dates(other)
-    if mine and theirs and not mine & theirs:
-        yield f"it says {min(mine).title()}, where there is {min(theirs).title()}"
 
 
 def _denied(copy: Aligned) -> Iterator[str]:

@@ -241,9 +241,11 @@ def _of_statement(claim: str, near: Sequence[_Stated], named: bool) -> Point | N
     nearest = near[best]
     about = [s for s, share in zip(near, shares, strict=True) if share >= _ABOUT * shares[best]]
     text = " ".join(stated.text for stated in about)
-    why = [f"{fact} is not there" for fact in claimed if not states(text, fact)]
-    why += [f"{day} is not there" for day in sorted(dates(claim) - dates(text))]
-    why += contradictions(claim, nearest.text)
+    why = [
+        *(f"{fact} is not there" for fact in claimed if not states(text, fact)),
+        *(f"{day} is not there" for day in sorted(dates(claim) - dates(text))),
+        *contradictions(claim, nearest.text),
+    ]
     if (lost := restriction_left_out(claim, nearest.text)) and len(why) == 1:
         # leaving out an exception does not make a sentence wrong, but the reader must know
         return _point("statement", claim, "found", f"It leaves out “{lost}”.", nearest.source)

@@ -52,12 +52,14 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
     for (_, end), (start, _) in itertools.pairwise(spans):
         line = answer.rfind("\n", end, start)
         edges.append(start if line < 0 else line)
-    sentences: list[CitedSentence] = []
-    labels: list[bool] = []
-    for start, end in itertools.pairwise([*edges, len(answer)]):
-        numbers = tuple(dict.fromkeys(numbers_in(answer[start:end])))
-        sentences.append(CitedSentence(" ".join(bare[start:end].split()), numbers))
-        labels.append(_LABEL.fullmatch(answer[start:end]) is not None)
+    cuts = [*itertools.pairwise([*edges, len(answer)])]
+    sentences = [
+        CitedSentence(
+            " ".join(bare[start:end].split()), tuple(dict.fromkeys(numbers_in(answer[start:end])))
+        )
+        for start, end in cuts
+    ]
+    labels = [_LABEL.fullmatch(answer[start:end]) is not None for start, end in cuts]
     return _with_support(sentences, labels)
 
 

@@ -136,30 +136,29 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     near = [evidence.sentences[i] for i in about]
     alike = [evidence.sentences[i] for i in same or evidence.about(wanted, _DENIED)]
     flipped = [flipped_term(claim, sentence, wanted) for sentence in alike]
+    denied = [term for term in flipped if term] if all(flipped) else []
+    exempts = EXCEPTING.search(claim) is not None or "need not" in claim.lower()
+    exempting = (EXCEPTING.search(s) or negated_terms(s) for s in near or evidence.sentences)
     parties = parties_of(evidence.text)
-    reasons = [f"{date} is not there" for date in sorted(dates(claim) - dates(evidence.text))]
-    reasons += _other_quantities(claim, near, evidence.numbers)
-    reasons += _other_places(stated, evidence, about)
-    reasons += _other_row(claim, near)
-    reasons += _other_facts(stated, evidence, same)
-    if denied := [term for term in flipped if term] if all(flipped) else []:
-        reasons.append(f"one denies “{min(denied)}”, the other does not")
-    if _exempts(claim) and not any(map(_denies, near or evidence.sentences)):
-        reasons.append("it exempts from what nothing there exempts from")
-    reasons += alterations(claim, near, evidence.text)
-    reasons += _other_subject(claim, near, parties)
-    reasons += added_restrictions(claim, evidence.terms)
-    reasons += exchanged_junctions(claim, near)
-    reasons += other_actors(claim, alike, parties)
+    reasons = [
+        *(f"{date} is not there" for date in sorted(dates(claim) - dates(evidence.text))),
+        *_other_quantities(claim, near, evidence.numbers),
+        *_other_places(stated, evidence, about),
+        *_other_row(claim, near),
+        *_other_facts(stated, evidence, same),
+        *([f"one denies “{min(denied)}”, the other does not"] if denied else []),
+        *(
+            ["it exempts from what nothing there exempts from"]
+            if exempts and not any(exempting)
+            else []
+        ),
+        *alterations(claim, near, evidence.text),
+        *_other_subject(claim, near, parties),
+        *added_restrictions(claim, evidence.terms),
+        *exchanged_junctions(claim, near),
+        *other_actors(claim, alike, parties),
+    ]
     return list(dict.fromkeys(reasons))
-
-
-def _exempts(claim: str) -> bool:
-    return EXCEPTING.search(claim) is not None or "need not" in claim.lower()
-
-
-def _denies(sentence: str) -> bool:
-    return EXCEPTING.search(sentence) is not None or bool(negated_terms(sentence))
 
 
 def quantities(text: str) -> set[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from lexloop.core.metadata import Metadata, host_score
@@ -251,15 +252,16 @@ def with_changes(draft: Draft, view: View) -> Draft:
         return draft
     known = [*changes(view)]
     lines, told, citations = draft["answer"].split("\n"), [*draft["told"]], [*draft["citations"]]
-    number = max(numbers_in(draft["answer"]), default=0)
+    numbers = count(max(numbers_in(draft["answer"]), default=0) + 1)
     for citation in draft["citations"]:
-        below: list[str] = []
-        for change in _changing(citation, known, citations)[:_SHOWN]:
-            number += 1
-            citations.append({**change.by, "n": number})
-            below.append(f"{unmarked(' '.join(change.by['quote'].split()))} [{number}]")
-        if below:
-            below = [CHANGED, *below]
+        changing: list[Citation] = [
+            {**change.by, "n": next(numbers)}
+            for change in _changing(citation, known, citations)[:_SHOWN]
+        ]
+        if changing:
+            citations += changing
+            quotes = (f"{unmarked(' '.join(c['quote'].split()))} [{c['n']}]" for c in changing)
+            below = [CHANGED, *quotes]
             told += below
             quoting = [i for i, line in enumerate(lines) if citation["n"] in numbers_in(line)]
             place = quoting[-1] + 1 if quoting else len(lines)

@@ -1,5 +1,7 @@
 """generate: draft an answer whose statements carry [n] markers, or abstain."""
 
+from itertools import count
+
 from langgraph.runtime import Runtime
 
 from lexloop.core.running import computed
@@ -101,13 +103,10 @@ def with_told(draft: Draft, told: list[StructureLine]) -> Draft:
         return draft
     citations = [] if draft["abstained"] else [*draft["citations"]]
     answer = [] if draft["abstained"] or not draft["answer"] else [draft["answer"]]
-    number = max(numbers_in("".join(answer)), default=0)
+    numbers = count(max(numbers_in("".join(answer)), default=0) + 1)
     lines: list[str] = []
     for line in told:
-        numbered: list[Citation] = [
-            {**c, "n": number + i} for i, c in enumerate(line["citations"], 1)
-        ]
-        number += len(numbered)
+        numbered: list[Citation] = [{**c, "n": next(numbers)} for c in line["citations"]]
         citations += numbered
         markers = "".join(f"[{c['n']}]" for c in numbered)
         lines.append(f"{unmarked(line['line'])} {markers}".strip())

@@ -108,9 +108,10 @@ def quote_all(
         quoted = _quote(document, places, after + len(citations) + 1, limit - words, where)
         lines += quoted.lines
         words, whole = words + quoted.words, quoted.whole
-        for source in quoted.sources:
-            citation = view.cited(document.name, *source)
-            citations.append({**citation, "n": after + len(citations) + 1})
+        citations += [
+            {**view.cited(document.name, *source), "n": n}
+            for n, source in enumerate(quoted.sources, after + len(citations) + 1)
+        ]
     return lines, citations
 
 

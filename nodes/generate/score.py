@@ -11,7 +11,7 @@ from lexloop.core.types import BESIDE, DEFINING, Citation, Passage, PointedUnit
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.answering import answering
+from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, defines, relevance
 from lexloop.store.view import View
@@ -112,22 +112,19 @@ def lies_in(statement: Statement, document: str, span: PointedUnit | Citation) -
 
 def score_quotables(query: Query, passages: list[Passage], sources: View) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None if there are none."""
-    quotables: list[Quotable] = []
-    statements: list[Statement] = []
-    rows: list[Vectors] = []
-    seen = set[tuple[str, int, int]]()
+    candidates: dict[tuple[str, int, int], tuple[Passage, Answering]] = {}
     for passage in passages:
         for each in answering(query, passage, sources):
-            own = each.statement
-            span = passage["document"], own.start, own.end
-            if span not in seen:  # passages overlap
-                seen.add(span)
-                quotables.append(Quotable(passage, own, each.question, each.before))
-                statements.append(each.scored)
-                rows.append(each.vector)
-    if not quotables:
+            span = passage["document"], each.statement.start, each.statement.end
+            candidates.setdefault(span, (passage, each))  # passages overlap
+    if not candidates:
         return None
-    vectors = np.stack(rows)
+    quotables = [
+        Quotable(passage, each.statement, each.question, each.before)
+        for passage, each in candidates.values()
+    ]
+    statements = [each.scored for _, each in candidates.values()]
+    vectors = np.stack([each.vector for _, each in candidates.values()])
     near = _closeness(query, passages, sources)
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in quotables]
     scores = relevance(query, statements, vectors, sources) * np.array(weights, dtype=np.float32)

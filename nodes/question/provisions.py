@@ -403,14 +403,15 @@ def other_sections(question: str, view: View) -> tuple[list[PointedUnit], list[s
         return [], []
     written: dict[str, None] = {}
     units: list[PointedUnit] = []
-    for document in map(view.document, view.documents):
+    for name in view.documents:
+        document = view.document(name)
         if len(document.text) > _MOST_CHARS:
             continue
-        names = [name for name in _names(question, document.text) if name.has(document.text)]
+        names = [own for own in _names(question, document.text) if own.has(document.text)]
         for place in range(-1, len(document.tree.units)) if names else ():
             if others := [*_others(document, document.tree.children(place), names)]:
                 units += others
-                written |= dict.fromkeys(name.written for name in names)
+                written |= dict.fromkeys(own.written for own in names)
     return units, [*written]
 
 
