@@ -63,6 +63,7 @@ _ELSEWHERE = (
         "core/state.py",
         "graph/build.py",
         "graph/permit.py",
+        "models/object_embedder.py",
         "models/objects.py",
         "nodes/checking.py",
     ),  # programs
