@@ -11,7 +11,7 @@ import httpx
 import openai
 import pytest
 from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
-from mcp_messages import BEGIN, HEADERS, READY
+from mcp_messages import HEADERS
 from openai import OpenAI
 from servers import QUESTION, SSE, eventually, model_settings, openai_client, served
 
@@ -47,10 +47,8 @@ def client(address: str) -> Iterator[OpenAI]:
 
 @pytest.fixture
 def http(address: str) -> Iterator[httpx.Client]:
-    """A client of every protocol, in a session of MCP."""
+    """A client of every protocol."""
     with httpx.Client(base_url=address, headers=HEADERS, timeout=60) as made:
-        made.headers["Mcp-Session-Id"] = made.post("/mcp", json=BEGIN).headers["mcp-session-id"]
-        assert made.post("/mcp", json=READY).status_code == 202
         yield made
 
 
@@ -127,19 +125,3 @@ def test_who_leaves_ends_the_work(
         http.post(path, json=body, headers=headers, timeout=httpx.Timeout(60, read=1.5))
     assert asked.wait_for(1)
     assert asked.requests[0].abandoned.wait(WAIT_S)
-
-
-def test_a_tool_that_is_cancelled_ends_and_its_session_goes_on(
-    http: httpx.Client, asked: FakeOpenAI
-) -> None:
-    asked.otherwise = Reply(hang=True)
-    enough = {"requestId": 2, "reason": "enough"}
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": enough}
-    with http.stream("POST", "/mcp", json=TOOL) as reply:
-        assert asked.wait_for(1)
-        assert http.post("/mcp", json=cancel).status_code == 202
-        said = "".join(reply.iter_text())
-    assert "Request cancelled" in said
-    assert asked.requests[0].abandoned.wait(WAIT_S)
-    listing = http.post("/mcp", json={"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
-    assert listing.status_code == 200
