@@ -21,6 +21,21 @@ MODEL = "lexloop/sample"
 ASKED: Any = [{"role": "user", "content": QUESTION["question"]}]
 CALL = {"name": "ask", "arguments": QUESTION}
 TOOL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL}
+NEWEST = {
+    **TOOL,
+    "params": {
+        **CALL,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+IN_HEADERS = {
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "ask",
+}
 JSON = {"Accept": "application/json"}
 WAIT_S = 10
 
@@ -114,8 +129,9 @@ def test_a_model_that_fails_is_an_error_and_never_an_answer(
         ("/api/ask", QUESTION, SSE),
         ("/v1/chat/completions", {"model": MODEL, "messages": ASKED}, {}),
         ("/mcp", TOOL, {}),
+        ("/mcp", NEWEST, IN_HEADERS),
     ],
-    ids=["json", "events", "openai", "mcp"],
+    ids=["json", "events", "openai", "mcp", "newest mcp"],
 )
 def test_who_leaves_ends_the_work(
     http: httpx.Client, asked: FakeOpenAI, path: str, body: Any, headers: dict[str, str]
