@@ -6,7 +6,7 @@ ARG PACKAGES=
 RUN pip install --no-cache-dir uv && python -m venv --without-pip /opt/lexloop
 COPY . /src
 WORKDIR /src
-# torch's build for processors: the usual one brings gigabytes of accelerator libraries
+# PACKAGES=.[torch] adds torch, in its build for processors: the usual one brings gigabytes of accelerator libraries
 RUN uv pip install --no-cache --python /opt/lexloop/bin/python --torch-backend cpu \
     --constraint constraints.txt . ./packages/formats ./packages/engines ./packages/workbench ./packages/server $PACKAGES
 

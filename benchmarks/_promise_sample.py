@@ -22,7 +22,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.pregel.remote import RemoteException, RemoteGraph
 from langgraph_server import Served, langgraph_dev
-from mcp_messages import BEGIN, HEADERS, READY
+from mcp_messages import HEADERS
 from servers import served
 
 import lexloop
@@ -149,12 +149,9 @@ def _server(address: str) -> dict[str, Way]:
             raise _RefusedError(reply.text)
 
     def tool(slip: str) -> None:
-        begun = client.post("mcp", json=BEGIN, headers=HEADERS)
-        own = {**HEADERS, "Mcp-Session-Id": begun.headers["mcp-session-id"]}
-        client.post("mcp", json=READY, headers=own)
         params = {"name": "ask", "arguments": {**_ASKED, slip: _VALUE}}
         call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
-        said = client.post("mcp", json=call, headers=own).text
+        said = client.post("mcp", json=call, headers=HEADERS).text
         data = next(line[6:] for line in said.splitlines() if line.startswith("data: {"))
         if json.loads(data)["result"]["isError"]:
             raise _RefusedError(data)

@@ -1,4 +1,4 @@
-"""A server holds what one client may take: memory, turns, sessions.
+"""A server holds what one client may take: memory, turns, clients.
 
 Each line is tried against ``lexloop serve`` as a process of its own, over sockets.
 """
@@ -21,7 +21,7 @@ from serving import Serving, person
 
 _ROUTES = ("/api/ask", "/v1/chat/completions", "/mcp")
 _CONNECTIONS, _EACH_MB, _MOST_MB = 50, 40, 64.0
-_QUESTIONS, _SESSIONS = 280, 1000
+_QUESTIONS, _CLIENTS = 280, 1000
 _WAIT_S, _DEADLINE_S = 5.0, 120.0
 
 
@@ -34,7 +34,7 @@ def held() -> Iterator[Line]:
         yield _flooded(on, "", {401})
         yield _flooded(on, "ann", {413, 429})
         yield _asked_by_one(on)
-        yield _sessions_of_one(on)
+        yield _clients_of_one(on)
 
 
 def _flooded(on: Serving, key: str, wanted: set[int]) -> Line:
@@ -93,17 +93,17 @@ def _asked_by_one(on: Serving) -> Line:
     )
 
 
-def _sessions_of_one(on: Serving) -> Line:
-    """Have one person open session after session, then another open one."""
+def _clients_of_one(on: Serving) -> Line:
+    """Have one person begin as client after client, then another as one."""
 
     def begun(client: httpx.Client) -> int:
         return client.post("mcp", json=BEGIN, headers=HEADERS).status_code
 
     ann = _client(on, "ann")
-    seconds, opened = timed(lambda: Counter(begun(ann) for _ in range(_SESSIONS)))
+    seconds, opened = timed(lambda: Counter(begun(ann) for _ in range(_CLIENTS)))
     other = begun(_client(on, "bob"))
     return Line(
-        f"{_SESSIONS} sessions of MCP by one person leave room for another's",
+        f"{_CLIENTS} clients of MCP by one person leave room for another's",
         f"{dict(opened)} in {seconds:.0f} s, the other's {other}",
         other == 200,
     )

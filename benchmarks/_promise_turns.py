@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 from _shared import Line, timed
-from mcp_messages import BEGIN, HEADERS, READY
+from mcp_messages import HEADERS
 from server import processor_s
 from serving import Serving, person
 
@@ -94,7 +94,5 @@ def _left(on: Serving) -> None:
     call = {"name": "table", "arguments": {"collection": "sample", "questions": asked}}
     with _client(on, "ann") as client, suppress(httpx.HTTPError, KeyError):
         client.headers.update(HEADERS)
-        client.headers["Mcp-Session-Id"] = client.post("/mcp", json=BEGIN).headers["mcp-session-id"]
-        client.post("/mcp", json=READY)
         body = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
         client.post("/mcp", json=body, timeout=_LEFT_S)

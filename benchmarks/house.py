@@ -76,11 +76,14 @@ def main() -> None:
     for name, rooms in (("core to graph", PATH), ("the heart", PRODUCT), ("**all**", ROOMS)):
         whole = [total(found[room] for room in rooms) for found in (now, before or now)]
         print(_row(name, whole[0], whole[1] if before else None))
-    names, size = installed("lexloop")
-    print(f"\nThe heart requires {len(dependencies(ROOT))} distributions; ", end="")
-    print(f"installed with all that these require: {len(names)}, {size / 1e6:,.0f} MB")
+    print("\n| installed | packages named | with all that these require | MB |")
+    print("|---|---|---|---|")
+    for extra in ("", "torch"):
+        names, size = installed("lexloop", extra)
+        name = f"lexloop[{extra}]" if extra else "lexloop"
+        print(f"| {name} | {len(dependencies(ROOT, extra))} | {len(names)} | {size / 1e6:,.0f} |")
     found = circles(ROOT)
-    print(f"Circles of imports: {len(found)}")
+    print(f"\nCircles of imports: {len(found)}")
     for names in found:
         print(f"- {', '.join(names)}")
     files, climbs, longest, calls = walked(QUESTION)
@@ -134,14 +137,15 @@ def _lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
-def dependencies(project: Path) -> list[str]:
-    """Return what the project of a folder requires, its own packages apart."""
+def dependencies(project: Path, extra: str = "") -> list[str]:
+    """Return what the project of a folder requires with an extra, its own packages apart."""
     told = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
-    return [one for one in told["dependencies"] if not one.startswith("lexloop")]
+    more = told["optional-dependencies"][extra] if extra else []
+    return [one for one in (*told["dependencies"], *more) if not one.startswith("lexloop")]
 
 
-def installed(name: str) -> tuple[set[str], int]:
-    """Return all distributions that one requires, without extras, and their bytes here."""
+def installed(name: str, extra: str = "") -> tuple[set[str], int]:
+    """Return all distributions that one requires with an extra, and their bytes here."""
     from packaging.requirements import Requirement
 
     found: set[str] = set()
@@ -154,7 +158,8 @@ def installed(name: str) -> tuple[set[str], int]:
             continue
         for line in held.requires or []:
             needed = Requirement(line)
-            told = needed.marker is None or needed.marker.evaluate({"extra": ""})
+            wanted = {"extra": extra if one == name else ""}
+            told = needed.marker is None or needed.marker.evaluate(wanted)
             if told and (plain := needed.name.lower().replace("_", "-")) not in found:
                 found.add(plain)
                 left.append(plain)

@@ -1,4 +1,4 @@
-"""The other packages of Lexloop: what they bring, and the error if one is missing."""
+"""Lexloop's other packages and its extras: what they bring, and the error if one is missing."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -22,6 +22,28 @@ def package_missing(what: str, package: str) -> InputError:
         f"or in a checkout pip install ./packages/{package}.",
         package,
     )
+
+
+def need_extra(what: str, extra: str, *modules: str, package: str = "") -> None:
+    """Refuse to begin without what an extra brings.
+
+    Args:
+        what: What needs it, as the subject of a sentence.
+        extra: Such as "torch".
+        modules: What will be imported.
+        package: The short name of the package that has the extra; "" for Lexloop itself.
+
+    Raises:
+        InputError: A module is not installed.
+    """
+    if missing := [name for name in modules if find_spec(name) is None]:
+        name = f"lexloop-{package}" if package else "lexloop"
+        folder = f"./packages/{package}" if package else "."
+        raise InputError(
+            f"{what} needs {', '.join(missing)}: not installed.",
+            f'Install the extra {extra}: pip install "{name}[{extra}]", '
+            f'or in a checkout pip install "{folder}[{extra}]".',
+        )
 
 
 def is_installed(package: str) -> bool:

@@ -105,9 +105,7 @@ class SentenceTransformerEmbedder:
     def __init__(self, model: str) -> None:
         try:
             self._model: Any = open_encoder(model, late=False)
-            renamed = hasattr(self._model, "get_embedding_dimension")  # the old name warns there
-            name = "get_embedding_dimension" if renamed else "get_sentence_embedding_dimension"
-            dimension: int | None = getattr(self._model, name)()
+            dimension: int | None = self._model.get_embedding_dimension()
             if dimension is None:
                 raise ValueError("it does not say how many dimensions its vectors have")
             self.name = f"sentence-transformers:{_identity(model, self._model)}"

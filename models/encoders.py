@@ -14,6 +14,7 @@ import numpy as np
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import sha256_of
+from lexloop.core.packages import need_extra
 from lexloop.core.running import heed_deadline
 from lexloop.models.embedding import (
     CODED,
@@ -71,26 +72,24 @@ def open_encoder(name: str, device: str | None = None, late: bool | None = None)
         A ``SentenceTransformer``, or a ``MultiVectorEncoder`` for token vectors.
 
     Raises:
+        InputError: The extra ``torch`` is not installed.
         DataError: It is not such a model, or its weights are not safetensors.
     """
+    need_extra(f"The embedder {name!r}", "torch", "sentence_transformers")
     from safetensors import SafetensorError
 
     folder = Path(name)
+    if local := folder.is_dir():
+        check_weights(folder)
+    wanted = late or (late is None and local and is_late(folder))
+    kind = "MultiVectorEncoder" if wanted else "SentenceTransformer"
     try:
-        if local := folder.is_dir():
-            check_weights(folder)
         import sentence_transformers
 
-        wanted = late or (late is None and local and is_late(folder))
-        kind = "MultiVectorEncoder" if wanted else "SentenceTransformer"
-        if not hasattr(sentence_transformers, kind):
-            raise ValueError("late interaction needs sentence-transformers 6.2 or later")
         options = {"device": device, "model_kwargs": {"use_safetensors": True}}
         with without_bars():
             model = getattr(sentence_transformers, kind)(name, local_files_only=local, **options)
         return model.float() if model.device.type == "cpu" else model
-    except DataError:
-        raise
     except (*_FAULTS, SafetensorError) as error:
         raise DataError(
             f"The embedder {name!r} cannot be loaded: {str(error).rstrip('.')}.",

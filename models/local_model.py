@@ -22,6 +22,7 @@ from pydantic import Field
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD, SUMS, check_sums
+from lexloop.core.packages import need_extra
 from lexloop.models.embedding import without_bars
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
@@ -147,9 +148,11 @@ def load_local(name: str, *, four_bit: bool = False, as_is: bool = False) -> Loc
         as_is: Leave the weights on the processor, in their own precision.
 
     Raises:
+        InputError: The extra ``torch`` is not installed.
         DataError: The model is missing, differs from its checksums, is a pickle, is not a causal
             language model, or has the weights of another architecture.
     """
+    need_extra(f"The model {name!r}", "torch", "torch", "transformers")
     folder = Path(name).expanduser()
     if folder.is_dir():
         _refuse_pickles(folder)

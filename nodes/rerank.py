@@ -10,6 +10,7 @@ import numpy as np
 from langgraph.runtime import Runtime
 
 from lexloop.core.errors import DataError
+from lexloop.core.packages import need_extra
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
@@ -454,10 +455,12 @@ class CrossEncoderReranker:
         name: A local folder or a hub id.
 
     Raises:
+        InputError: The extra ``torch`` is not installed.
         DataError: The model cannot be loaded.
     """
 
     def __init__(self, name: str) -> None:
+        need_extra(f"The reranker {name!r}", "torch", "sentence_transformers")
         from safetensors import SafetensorError
         from sentence_transformers import CrossEncoder
 

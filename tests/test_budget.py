@@ -30,6 +30,13 @@ def test_a_package_keeps_within_its_budget(package: str) -> None:
     assert len(house.dependencies(folder)) <= allowed["dependencies"]
 
 
+def test_an_answer_without_torch_takes_less_than_700_megabytes() -> None:
+    names, size = house.installed("lexloop")
+    assert size < 700e6
+    brought = house.installed("lexloop", "torch")[0] - names
+    assert {"torch", "transformers", "sentence-transformers", "scikit-learn"} <= brought
+
+
 def test_statements_are_counted_without_docstrings_and_comments() -> None:
     text = '"""Told."""\n# why\nx = 1; y = 2\ndef f() -> int:\n    """Told."""\n    return x\n'
     assert house.statements(ast.parse(text)) == 4

@@ -33,7 +33,7 @@ T = TypeVar("T")
 State = Literal["good", "missing", "failed"]
 _STYLES: dict[State, str] = {"good": "green", "missing": "yellow", "failed": "bold red"}
 _EXTRAS = {
-    "lexloop": ("engines", "eval", "formats", "server", "studio", "train", "workbench"),
+    "lexloop": ("engines", "eval", "formats", "server", "studio", "torch", "train", "workbench"),
     "lexloop-engines": ("aws", "ray"),
     "lexloop-formats": ("ocr",),
 }
@@ -213,10 +213,11 @@ def _has(name: str) -> bool:
 
 
 def _gpu() -> Check:
-    import torch
+    if _has("torch"):
+        import torch
 
-    if torch.cuda.is_available():
-        return Check("GPU", "good", str(torch.cuda.get_device_name()))
+        if torch.cuda.is_available():
+            return Check("GPU", "good", str(torch.cuda.get_device_name()))
     return Check("GPU", "missing", "none that torch can use; nothing needs one but local models.")
 
 

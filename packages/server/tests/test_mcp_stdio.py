@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_openai import KEY, FakeOpenAI, Reply
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
@@ -20,6 +21,7 @@ from servers import DOGS, PENALTY, reading_room
 from lexloop.apps.threads import LOCAL
 from lexloop_server.people import Person
 
+WAIT_S = 10
 COMMAND = [sys.executable, "-m", "lexloop.apps.cli", "mcp"]
 
 
@@ -77,14 +79,14 @@ async def test_a_client_asks_over_standard_streams(dogs: Path) -> None:
         answer = await session.call_tool("ask", asked, progress_callback=progress)
         documents = await session.call_tool("list_documents", {"collections": ["dogs"]})
         refused = await session.call_tool("search", {"query": "x" * 10_000_000})
-    assert (made.serverInfo.name, len(tools)) == ("lexloop", 10)
+    assert (made.server_info.name, len(tools)) == ("lexloop", 10)
     assert "no legal advice" in (made.instructions or "")
     assert isinstance(answer.content[0], TextContent)
     assert "90 dollars" in answer.content[0].text
     assert told[0] == "dogs: classify"
-    listed = (documents.structuredContent or {})["documents"]
+    listed = (documents.structured_content or {})["documents"]
     assert [one["name"] for one in listed] == ["public.txt", "secret.txt"]  # by the tag given
-    assert refused.isError
+    assert refused.is_error
     assert len(str(refused)) < 1000
 
 
@@ -138,6 +140,26 @@ def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol(tmp_path: Pat
         assert {one["method"] for one in heard[:-1]} <= {"notifications/message"}
         out, _ = process.communicate(timeout=30)
         assert (process.returncode, out) == (0, b"")
+
+
+def test_a_call_that_is_cancelled_ends_and_the_others_go_on(
+    dogs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {"name": "ask", "arguments": {"question": PENALTY}}
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+    with FakeOpenAI() as model:
+        monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
+        model.otherwise = Reply(hang=True)
+        named = ("--model", "openai:scripted", "--base-url", model.base_url)
+        with started("--collections", f"dogs={dogs}", *named) as process:
+            say(process, BEGIN)
+            hear(process)
+            say(process, READY, asked)
+            assert model.wait_for(1)
+            say(process, cancel, LIST)
+            assert hear(process)["id"] == LIST["id"]
+            assert model.requests[0].abandoned.wait(WAIT_S)
 
 
 def test_ctrl_c_ends_it_at_once() -> None:

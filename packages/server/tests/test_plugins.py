@@ -136,7 +136,7 @@ def test_its_tool_is_offered_and_is_for_its_role(
     async def asked(address: str, who: str) -> Any:
         async with opened(address, who) as session:
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-            assert [*tools["count"].inputSchema["properties"]] == ["name"]
+            assert [*tools["count"].input_schema["properties"]] == ["name"]
             return await session.call_tool("count", {"name": "sample"})
 
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
@@ -144,7 +144,7 @@ def test_its_tool_is_offered_and_is_for_its_role(
         bringing(titles=entry(Titles)),
         served(ServerSettings.of({"people": PEOPLE})) as address,
     ):
-        assert anyio.run(asked, address, "ann").structuredContent == {"documents": 3}
+        assert anyio.run(asked, address, "ann").structured_content == {"documents": 3}
         assert "needs the role curator" in text_of(anyio.run(asked, address, "bob"))
 
 

@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import pytest
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
-from servers import as_, client_of, openai_client, person, served, suggested
+from mcp_sessions import opened
+from servers import client_of, openai_client, person, served, suggested
 from tenants import OTHER_TAG, OTHERS, OWN, OWN_TAG, QUESTIONS, as_file, lasting
 from typer.testing import CliRunner
 
@@ -61,14 +59,9 @@ def by_openai(address: str) -> list[Any]:
 
 
 async def by_mcp(address: str) -> list[Any]:
-    async with (
-        httpx.AsyncClient(headers=as_("ann"), timeout=60) as client,
-        streamable_http_client(f"{address}/mcp", http_client=client) as (read, write, _),
-        ClientSession(read, write) as session,
-    ):
-        await session.initialize()
-        told: list[Any] = [(await session.call_tool(*one)).model_dump(mode="json") for one in TOOLS]
-        return [*told, (await session.list_resources()).model_dump(mode="json")]
+    async with opened(address, "ann") as client:
+        told: list[Any] = [(await client.call_tool(*one)).model_dump(mode="json") for one in TOOLS]
+        return [*told, (await client.list_resources()).model_dump(mode="json")]
 
 
 def by_command(folder: Path) -> list[Any]:

@@ -12,7 +12,7 @@ from lexloop_engines.cluster.tasks import joined
 def test_what_is_no_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClusterError, match="is no address of a cluster"), joined(address):
         pass
-    monkeypatch.setattr("lexloop_engines.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("lexloop.core.packages.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r'pip install "lexloop-engines\[ray\]"'), joined(address):
         pass
 

@@ -95,7 +95,7 @@ def create_app(
     for router in (*(module.router for module in own), *brought):
         app.include_router(router, dependencies=[Depends(only_known_query)])
     app.include_router(openai.router)  # clients of OpenAI's protocol add parameters of their own
-    app.state.mcp = McpEndpoint(parts, server.limits.mcp_sessions)
+    app.state.mcp = McpEndpoint(parts)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)
     app.mount("/", GZipMiddleware(page), name="page")

@@ -1,27 +1,24 @@
 """The Model Context Protocol: a server's tools and sources for other people's agents.
 
-This extends the SDK's FastMCP, which builds each tool's schema from its signature and describes the
-tool to models by its docstring. It adds people, their documents as resources, errors that say what
-to do, and calls that end when their client leaves.
+The SDK builds each tool's schema from its signature, describes the tool to models by its docstring
+and speaks every revision of the protocol. This adds people, their documents as resources, and
+errors that say what to do.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from functools import partial, wraps
 from importlib.metadata import version
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
-import anyio
-from mcp import McpError, types
-from mcp.server.fastmcp import Context, FastMCP
-from mcp.server.fastmcp.exceptions import ToolError
-from mcp.server.fastmcp.server import Settings as FastMcpSettings
-from mcp.server.fastmcp.tools import Tool
-from mcp.server.lowlevel import Server
-from mcp.server.lowlevel.helper_types import ReadResourceContents
-from pydantic import AnyUrl, Field, ValidationError
+from mcp import MCPError, types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from pydantic import Field, ValidationError
 
 from lexloop.apps.shapes.text import clean
 from lexloop.core.errors import (
@@ -53,11 +50,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# an .env in the working folder belongs to another program and may not even be text
-FastMcpSettings.model_config["env_file"] = None
 
-WORK = "lexloop.work"
-"""The key in the scope of an HTTP request for work to cancel when its client leaves."""
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
 _MOST_LINKS, _MOST_LISTED, _PAGE = 50, 500, 100
 _MOST_READ = 20_000
@@ -70,28 +63,32 @@ _INSTRUCTIONS = (
 )
 """What a client tells its model about the server."""
 _READING = types.ToolAnnotations(
-    readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
-Call = Context[Any, Any, Any]
+Call = Context[Any, Any]
 """One call of a tool, with its sender and the target of its progress."""
+Received = ServerRequestContext[Any, Any]
+"""One message of a client, with the HTTP request that brought it."""
 
 
 def _aside(
     work: Callable[Concatenate["LexloopMcp", P], T],
 ) -> Callable[Concatenate["LexloopMcp", P], Awaitable[T]]:
-    """Return a method that computes in a thread, in the turn of the person who calls it."""
+    """Return a tool that computes in a thread, in the turn of the person who calls it."""
 
     @wraps(work)
     async def worked(self: "LexloopMcp", /, *given: P.args, **named: P.kwargs) -> T:
-        person = self._person(self.get_context())
+        person = self._person(cast("Call", named["call"]))
         return await self._asking.in_turn(person, partial(work, self, *given, **named))
 
     return worked
 
 
-class LexloopMcp(FastMCP[Any]):
-    """An MCP server. Places that its tools name are never folders or hosts.
+class LexloopMcp:
+    """An MCP server, whose ``protocol`` transports run.
+
+    Places that its tools name are never folders or hosts.
 
     Args:
         serving: The parts of the server, with its plugins.
@@ -101,7 +98,7 @@ class LexloopMcp(FastMCP[Any]):
     def __init__(self, serving: Serving, person_of: Callable[[Any], Person]) -> None:
         self._asking, self._collections = serving.asking, serving.collections
         self._needed, self._person_of = serving.needed, person_of
-        tools = [
+        tools = (
             _tool(self.ask, "Ask the documents"),
             _tool(self.search, "Search passages"),
             _tool(self.read_provision, "Read a provision"),
@@ -112,10 +109,19 @@ class LexloopMcp(FastMCP[Any]):
                 for plugin in serving.plugins.values()
                 for title, tool in plugin.tools().items()
             ),
-        ]
-        self._by_name = {tool.name: tool for tool in tools}
-        super().__init__("lexloop", _INSTRUCTIONS, tools=tools, log_level="WARNING")
-        self.protocol.version = version("lexloop")
+        )
+        self.tools = {tool.name: tool for tool in tools}
+        self.protocol: Server[Any] = Server(
+            "lexloop",
+            version=version("lexloop"),
+            instructions=_INSTRUCTIONS,
+            get_tool_input_schema={name: tool.parameters for name, tool in self.tools.items()}.get,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resource_templates=self._list_templates,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+        )
 
     def _of_plugin(self, tool: Callable[..., T]) -> Callable[..., Awaitable[T]]:
         """Return a plugin's tool as a coroutine function of its arguments, without the person."""
@@ -123,43 +129,51 @@ class LexloopMcp(FastMCP[Any]):
         _, *arguments = signature.parameters.values()
 
         @wraps(tool)
-        async def called(**given: Any) -> T:
-            person = self._person(self.get_context())
+        async def called(*, call: Call, **given: Any) -> T:
+            person = self._person(call)
             return await self._asking.in_turn(person, partial(tool, person, **given))
 
         vars(called)["__signature__"] = signature.replace(parameters=arguments)
         return called
 
-    @property
-    def protocol(self) -> Server[Any, Any]:
-        """The low-level server that transports run."""
-        return self._mcp_server
+    async def _list_tools(self, _: Received, __: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.parameters,
+                    output_schema=tool.output_schema,
+                    annotations=tool.annotations,
+                )
+                for tool in self.tools.values()
+            ]
+        )
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+    async def _call_tool(
+        self, received: Received, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         """Call a tool. A failure is returned as its result."""
-        request = self.protocol.request_context.request
-        with anyio.CancelScope() as cancellation:
-            if request is not None:
-                request.scope[WORK].append(cancellation)
-            try:
-                return _given(await self._called(name, arguments))
-            except Exception as error:  # noqa: BLE001 - reported and logged; the session goes on
-                return _failure(problem_of(error))
-        return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
+        try:
+            call = Call(request_context=received)
+            return _given(await self._called(params.name, params.arguments or {}, call))
+        except Exception as error:  # noqa: BLE001 - reported and logged; the client may go on
+            return _failure(problem_of(error))
 
-    async def _called(self, name: str, arguments: dict[str, Any]) -> shapes.Result:
+    async def _called(self, name: str, arguments: dict[str, Any], call: Call) -> shapes.Result:
         """Return a tool's result.
 
         Raises:
             Exception: The tool is unknown, the arguments do not fit, or it fails.
         """
-        tool = self._by_name.get(name)
+        tool = self.tools.get(name)
         if tool is None:
-            known = ", ".join(self._by_name)
+            known = ", ".join(self.tools)
             raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
-        check_role(self._person(self.get_context()).role, f"tool {name}", self._needed)
+        check_role(self._person(call).role, f"tool {name}", self._needed)
         try:
-            result: shapes.Result = await tool.run(arguments, self.get_context())
+            result: shapes.Result = await tool.run(arguments, call)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 faults = faults_of(error.__cause__.errors(include_url=False, include_input=False))
@@ -170,56 +184,59 @@ class LexloopMcp(FastMCP[Any]):
             raise error.__cause__ or error from None
         return result
 
-    async def list_resource_templates(self) -> list[types.ResourceTemplate]:
+    async def _list_templates(self, _: Received, __: Any) -> types.ListResourceTemplatesResult:
         """Return how sources are addressed."""
-        description = (
-            "A document, or one of its provisions with #label. Every part is percent-encoded."
+        source = types.ResourceTemplate(
+            uri_template=shapes.TEMPLATE,
+            name="source",
+            description="A document, or one of its provisions with #label. Every part is "
+            "percent-encoded.",
+            mime_type="text/plain",
         )
-        return [
-            types.ResourceTemplate(
-                uriTemplate=shapes.TEMPLATE,
-                name="source",
-                description=description,
-                mimeType="text/plain",
-            )
-        ]
+        return types.ListResourceTemplatesResult(resource_templates=[source])
 
-    async def list_resources(  # type: ignore[override]  # the protocol's pages
-        self, request: types.ListResourcesRequest
+    async def _list_resources(
+        self, received: Received, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """Return a page of the documents as resources; the cursor is the number of its first."""
-        cursor = request.params.cursor if request.params else None
+        cursor = params.cursor if params else None
         if cursor is not None and not (
             cursor.isascii() and cursor.isdecimal() and len(cursor) < 10
         ):
-            raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message="No such cursor."))
+            raise MCPError(types.INVALID_PARAMS, "No such cursor.")
         first = int(cursor or 0)
-        page = await self.list_documents(self.get_context(), limit=_PAGE, offset=first)
+        call = Call(request_context=received)
+        page = await self.list_documents(call=call, limit=_PAGE, offset=first)
         more = first + len(page.documents)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
-                    uri=AnyUrl(document.uri),
+                    uri=document.uri,
                     name=document.name,
                     title=document.title or None,
                     description=document.version or None,
-                    mimeType="text/plain",
+                    mime_type="text/plain",
                 )
                 for document in page.documents
             ],
-            nextCursor=str(more) if more < page.total else None,
+            next_cursor=str(more) if more < page.total else None,
         )
 
-    async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
+    async def _read_resource(
+        self, received: Received, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         """Return the text of a source."""
+        person = self._person(Call(request_context=received))
         try:
-            text = await self._text_at(self._person(self.get_context()), str(uri))
+            find = partial(self._text_at, person, params.uri)
+            text = await self._asking.in_turn(person, find)
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
             problem = problem_of(error)
             message = clean(f"{problem.what} {problem.hint}")
-            raise McpError(types.ErrorData(code=code, message=message)) from error
-        return [ReadResourceContents(content=text, mime_type="text/plain")]
+            raise MCPError(code, message) from error
+        content = types.TextResourceContents(uri=params.uri, text=text, mime_type="text/plain")
+        return types.ReadResourceResult(contents=[content])
 
     async def ask(
         self,
@@ -279,7 +296,8 @@ class LexloopMcp(FastMCP[Any]):
         changes: dict[str, Any] = {"plan.k": limit}
         if as_of is not None:
             changes["access.as_of"] = as_of
-        names = list(await self._opened(person, collections))
+        find = partial(self._collections.views, person, collections)
+        names = list(await self._asking.in_turn(person, find))
         passages = await self._asking.passages(person, query, names, **changes)
         return shapes.Passages(
             passages=[
@@ -404,11 +422,6 @@ class LexloopMcp(FastMCP[Any]):
     def _person(self, call: Call) -> Person:
         return self._person_of(call.request_context.request)
 
-    @_aside
-    def _opened(self, person: Person, requested: Iterable[str] | None) -> "dict[str, View]":
-        return self._collections.views(person, requested)
-
-    @_aside
     def _text_at(self, person: Person, uri: str) -> str:
         """Return the text at the address of a source.
 
@@ -436,7 +449,9 @@ class LexloopMcp(FastMCP[Any]):
 def _tool(does: Any, title: str) -> Tool:
     """Return a tool that accepts only the arguments of its signature."""
     description = inspect.getdoc(does)
-    tool = Tool.from_function(does, title=title, description=description, annotations=_READING)
+    tool = Tool.from_function(
+        does, title=title, description=description, context_kwarg="call", annotations=_READING
+    )
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)
@@ -448,27 +463,26 @@ def _given(result: shapes.Result) -> types.CallToolResult:
     """Return a result both typed and as text, with links to its sources."""
     links = [
         types.ResourceLink(
-            type="resource_link",
-            uri=AnyUrl(uri),
+            uri=uri,
             name=source.place,
             description=source.line(),
-            mimeType="text/plain",
+            mime_type="text/plain",
         )
         for uri, source in [*{source.uri: source for source in result.links()}.items()][
             :_MOST_LINKS
         ]
     ]
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=clean(result.as_text())), *links],
-        structuredContent=result.model_dump(mode="json"),
+        content=[types.TextContent(text=clean(result.as_text())), *links],
+        structured_content=result.model_dump(mode="json"),
     )
 
 
 def _failure(problem: Problem) -> types.CallToolResult:
     what, hint = clean(problem.what), clean(problem.hint)
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=f"{what}\n{hint}")],
-        isError=True,
+        content=[types.TextContent(text=f"{what}\n{hint}")],
+        is_error=True,
         _meta={"lexloop/error": {"kind": problem.kind, "what": what, "hint": hint}},
     )
 

@@ -4,14 +4,12 @@ Its library is loaded by who first speaks it, for the server starts sooner witho
 """
 
 import asyncio
-import io
-import json
 import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -20,10 +18,8 @@ from anyio.abc import TaskGroup, TaskStatus
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from lexloop.core.errors import InputError
-from lexloop_server.errors import response_of
 from lexloop_server.people import Person, person_of
 from lexloop_server.roles import check_role
 from lexloop_server.state import Serving
@@ -34,45 +30,40 @@ if TYPE_CHECKING:
     from lexloop_server.mcp import LexloopMcp
 
 _log = logging.getLogger("lexloop.serve")
-_IDLE_S = 600.0
 _MOST_LINE_BYTES = 32 << 20
-_ALLOWED = ("POST", "DELETE")
-_INPUT, _OUTPUT, _ERRORS = 0, 1, 2
+_INPUT = 0
 
 
 class McpEndpoint:
     """An ASGI application that speaks the protocol while ``run`` is entered.
 
-    Each person has up to ``sessions`` sessions. Nobody else can see them or use them up.
+    Every request stands for itself, as in the protocol of 2026-07-28: a client of an earlier one
+    gets no session. Work ends if its client leaves.
     """
 
-    def __init__(self, serving: Serving, sessions: int) -> None:
-        self._serving, self._sessions = serving, sessions
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
         self._group: TaskGroup | None = None
-        self._managers: dict[str, StreamableHTTPSessionManager] = {}
+        self._manager: StreamableHTTPSessionManager | None = None
         self._loading = asyncio.Lock()
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Hold the sessions."""
+        """Hold what serves requests."""
         async with anyio.create_task_group() as group:
             self._group = group
             try:
                 yield
             finally:
-                self._group = None
-                self._managers.clear()
+                self._group = self._manager = None
                 group.cancel_scope.cancel()
 
-    async def _ready(self, person: Person) -> "StreamableHTTPSessionManager | None":
-        """Return the manager of a person's sessions, started if necessary.
-
-        Return None outside of ``run``.
-        """
+    async def _ready(self) -> "StreamableHTTPSessionManager | None":
+        """Return what serves requests, started if necessary, or None outside of ``run``."""
         async with self._loading:
-            if person.name not in self._managers and self._group is not None:
-                self._managers[person.name] = await self._group.start(self._hold)
-        return self._managers.get(person.name)
+            if self._manager is None and self._group is not None:
+                self._manager = await self._group.start(self._hold)
+        return self._manager
 
     async def _hold(self, *, task_status: TaskStatus[Any]) -> None:
         manager = await run_in_threadpool(self._made)
@@ -88,56 +79,20 @@ class McpEndpoint:
         offered = LexloopMcp(self._serving, person_of)
         return StreamableHTTPSessionManager(
             offered.protocol,
-            session_idle_timeout=_IDLE_S,
+            stateless=True,
             max_request_body_size=sys.maxsize,  # the middleware limits it
-            max_sessions=self._sessions,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         person = person_of(Request(scope))
-        if scope["method"] in _ALLOWED:
-            check_role(person.role, f"{scope['method']} /mcp", {})
         # the server sends nothing unasked, so a stream waiting for it would only hold a connection
-        manager = await self._ready(person) if scope["method"] in _ALLOWED else None
-        if manager is None:
-            refusal = Response(status_code=405, headers={"Allow": ", ".join(_ALLOWED)})
-            await refusal(scope, receive, send)
-            return
-        body = await Request(scope, receive).body()
-        if not _is_json(body):
-            unread = InputError("The message is not JSON.", "Send one message of JSON-RPC.")
-            await response_of(unread)(scope, receive, send)
-            return
-        from lexloop_server.mcp import WORK
-
-        work: list[anyio.CancelScope] = []
-        tracked = {**scope, WORK: work}
-        try:
-            await manager.handle_request(tracked, _replayed(body, receive), send)
-        finally:
-            # an answer cannot be fetched later, so a client that leaves wants none
-            for cancellation in work:
-                cancellation.cancel()
-
-
-def _is_json(body: bytes) -> bool:
-    """Return whether a body can be read. The protocol's library fails on deep nesting."""
-    try:
-        json.loads(body or b"null")
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already, and then what comes after it."""
-    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def received() -> Message:
-        return pending.pop() if pending else await receive()
-
-    return received
+        if scope["method"] == "POST":
+            check_role(person.role, "POST /mcp", {})
+            if (manager := await self._ready()) is not None:
+                await manager.handle_request(scope, receive, send)
+                return
+        await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
 
 
 def serve_stdio(serving: Serving, person: Person) -> None:
@@ -145,11 +100,10 @@ def serve_stdio(serving: Serving, person: Person) -> None:
     from lexloop_server.mcp import LexloopMcp
 
     offered = LexloopMcp(serving, lambda _: person)
-    with _own_streams() as (incoming, outgoing):
-        try:
-            asyncio.run(_interruptible(_serve(offered, incoming, outgoing)))
-        except* BrokenPipeError:
-            _log.info("Nobody reads any more.")
+    try:
+        asyncio.run(_interruptible(_serve(offered)))
+    except* BrokenPipeError:
+        _log.info("Nobody reads any more.")
 
 
 async def _interruptible(work: Coroutine[Any, Any, None]) -> None:
@@ -168,29 +122,15 @@ async def _interruptible(work: Coroutine[Any, Any, None]) -> None:
         raise KeyboardInterrupt from error
 
 
-async def _serve(offered: "LexloopMcp", source: BinaryIO, target: BinaryIO) -> None:
+async def _serve(offered: "LexloopMcp") -> None:
+    """Speak over the standard streams. What else is printed goes to standard error."""
     from mcp.server.stdio import stdio_server
 
     server = offered.protocol
-    lines: Any = _lines(source)
-    output = anyio.wrap_file(io.TextIOWrapper(target, encoding="utf-8", write_through=True))
-    async with stdio_server(lines, output) as (incoming, outgoing):
+    # the end of the process would wait for a lock of sys.stdin, which the thread that reads holds
+    lines: Any = _lines(os.fdopen(_INPUT, "rb", closefd=False))
+    async with stdio_server(lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-@contextmanager
-def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Reserve the standard streams for the protocol. Other output goes to standard error."""
-    sys.stdout.flush()
-    incoming = os.fdopen(os.dup(_INPUT), "rb")
-    outgoing = os.fdopen(os.dup(_OUTPUT), "wb", buffering=0)
-    before = os.dup(_OUTPUT)
-    os.dup2(_ERRORS, _OUTPUT)
-    try:
-        yield incoming, outgoing
-    finally:
-        os.dup2(before, _OUTPUT)
-        os.close(before)
 
 
 async def _lines(file: BinaryIO) -> AsyncIterator[str]:

@@ -48,7 +48,6 @@ NEEDED: Mapping[str, Role | None] = {
     "GET /v1/models/{name:path}": "reader",
     "POST /v1/chat/completions": "reader",
     "POST /mcp": "reader",
-    "DELETE /mcp": "reader",
     "tool ask": "reader",
     "tool search": "reader",
     "tool read_provision": "reader",

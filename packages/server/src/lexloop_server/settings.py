@@ -131,7 +131,6 @@ class LimitSettings(_Table):
     requests_per_minute: int = Field(default=3000, ge=1, le=1_000_000)
     questions_per_minute: int = Field(default=300, ge=1, le=1_000_000)
     requests_at_once: int = Field(default=20, ge=1, le=10_000)
-    mcp_sessions: int = Field(default=50, ge=1, le=10_000)
     body_mb: float = Field(default=1.0, gt=0.0, le=1024.0)
     upload_mb: float = Field(default=200.0, gt=0.0, le=65536.0)
     stored_mb: float = Field(default=2000.0, gt=0.0, le=1e9)

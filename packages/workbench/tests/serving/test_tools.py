@@ -1,7 +1,7 @@
 """The workbench's MCP tools, of what each person sees."""
 
 import pytest
-from mcp import ClientSession
+from mcp import Client
 from mcp_sessions import text_of, typed
 from servers import DOGS
 
@@ -9,27 +9,27 @@ pytestmark = pytest.mark.anyio
 TOOLS = ["find_words", "diff", "register", "describe", "table"]
 
 
-async def test_tools_say_what_they_take_and_give(eve: ClientSession) -> None:
+async def test_tools_say_what_they_take_and_give(eve: Client) -> None:
     tools = {tool.name: tool for tool in (await eve.list_tools()).tools}
     assert [name for name in tools if name in TOOLS] == TOOLS
     for name in TOOLS:
-        assert tools[name].outputSchema is not None
-        assert not {"person", "call"} & set(tools[name].inputSchema["properties"])
-        assert tools[name].inputSchema["additionalProperties"] is False
+        assert tools[name].output_schema is not None
+        assert not {"person", "call"} & set(tools[name].input_schema["properties"])
+        assert tools[name].input_schema["additionalProperties"] is False
 
 
-async def test_exact_words_and_two_versions(eve: ClientSession) -> None:
+async def test_exact_words_and_two_versions(eve: Client) -> None:
     words = await typed(eve, "find_words", words='keeper "dog licence" section 1')
     assert (words["documents"], words["provision"]) == (1, "section 1")
     assert {one["provision"] for one in words["found"]} == {"Section 1"}
     changes = await typed(eve, "diff", old="dogs.txt", new="acts/dogs.txt")
     assert (changes["collection"], changes["counts"]) == ("dogs", {})
     refused = await eve.call_tool("diff", {"old": "dogs.txt", "new": "cats.txt"})
-    assert refused.isError
+    assert refused.is_error
     assert "no document 'cats.txt'" in text_of(refused)
 
 
-async def test_each_document_is_asked_for_a_table(eve: ClientSession) -> None:
+async def test_each_document_is_asked_for_a_table(eve: Client) -> None:
     asked = {"collection": "dogs", "questions": ["What does a dog licence cost?"]}
     found = await typed(eve, "table", **asked)
     [row] = found["rows"]
@@ -39,7 +39,7 @@ async def test_each_document_is_asked_for_a_table(eve: ClientSession) -> None:
     assert cell["sources"][0]["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt")
 
 
-async def test_the_register_and_a_profile(eve: ClientSession) -> None:
+async def test_the_register_and_a_profile(eve: Client) -> None:
     given = {"document": "dogs.txt", "kinds": ["duty", "penalty"]}
     found = await typed(eve, "register", **given)
     assert found["total"] == len(found["entries"]) > 0
@@ -48,7 +48,7 @@ async def test_the_register_and_a_profile(eve: ClientSession) -> None:
     assert first["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt#Section")
     assert first["quote"] in DOGS
     refused = await eve.call_tool("register", {"kinds": ["dutys"]})
-    assert refused.isError
+    assert refused.is_error
     assert "There is no kind 'dutys'" in text_of(refused)
     profile = await typed(eve, "describe", document="dogs.txt")
     assert (profile["collection"], profile["words"]) == ("dogs", len(DOGS.split()))
@@ -57,7 +57,7 @@ async def test_the_register_and_a_profile(eve: ClientSession) -> None:
         assert (await typed(eve, "ask", question=question, collections=["dogs"]))["passed"]
 
 
-async def test_a_register_is_of_what_one_sees(bobs: ClientSession) -> None:
+async def test_a_register_is_of_what_one_sees(bobs: Client) -> None:
     found = await typed(bobs, "register")
     assert {one["collection"] for one in found["entries"]} <= {"dogs"}
-    assert (await bobs.call_tool("describe", {"document": "cats.txt"})).isError
+    assert (await bobs.call_tool("describe", {"document": "cats.txt"})).is_error

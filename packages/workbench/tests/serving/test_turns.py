@@ -11,7 +11,7 @@ from unittest.mock import patch
 import httpx
 import pytest
 from fastapi.testclient import TestClient
-from mcp_messages import BEGIN, HEADERS, READY
+from mcp_messages import HEADERS
 from servers import CATS, DOGS, QUESTION, as_, eventually, people, reading_room, served, tables_of
 
 from lexloop.core.running import give_way
@@ -99,16 +99,9 @@ def test_cells_of_a_second_person_alternate_with_five_tables_of_the_first(room: 
 
 def begun_and_left(address: str, path: str, body: dict[str, Any] | None) -> None:
     """Send a request, and leave it soon after."""
-    with httpx.Client(base_url=address, headers=HEADERS, timeout=60) as client:
-        client.headers["Mcp-Session-Id"] = client.post("/mcp", json=BEGIN).headers["mcp-session-id"]
-        client.post("/mcp", json=READY)
-        with pytest.raises(httpx.ReadTimeout):
-            client.request(
-                "POST" if body else "GET",
-                path,
-                json=body,
-                timeout=httpx.Timeout(60, read=0.5),
-            )
+    method, limits = "POST" if body else "GET", httpx.Timeout(60, read=0.5)
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.request(method, f"{address}{path}", headers=HEADERS, json=body, timeout=limits)
 
 
 def until_left() -> None:

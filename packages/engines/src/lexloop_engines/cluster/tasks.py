@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lexloop.core.errors import ClusterError, CorpusError, LexloopError
+from lexloop.core.packages import need_extra
 from lexloop.core.workers import WorkerPool
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.metadata import Sidecars
@@ -34,7 +35,6 @@ from lexloop_engines.engine.client import engine_at
 from lexloop_engines.engine.generation import Generation
 from lexloop_engines.engine.store import EngineStore
 from lexloop_engines.engine.writing import Writer
-from lexloop_engines.extras import need_extra
 
 _REACHED_S = 10.0
 _START = (
@@ -64,7 +64,7 @@ def joined(address: str) -> Iterator[None]:
         InputError: Ray is not installed.
         ClusterError: No cluster answers there, or it runs another version of Ray or Python.
     """
-    need_extra("ray", "ray", "fsspec")
+    need_extra("Indexing on a cluster", "ray", "ray", "fsspec", package="engines")
     if address != "auto":
         _check_reachable(address)
     # Ray would try for several minutes

@@ -22,10 +22,10 @@ from lexloop.core.errors import (
     LexloopError,
     tell_loss,
 )
+from lexloop.core.packages import need_extra
 from lexloop.core.running import current_deadline, out_of_time
 from lexloop.store.address import Address
 from lexloop_engines.engine.schema import DIALECTS
-from lexloop_engines.extras import need_extra
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -502,7 +502,7 @@ def _signing(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _signer(region: str, service: str) -> Callable[..., dict[str, str]]:
-    need_extra("aws", "boto3")
+    need_extra("Signing for Amazon", "aws", "boto3", package="engines")
     import boto3  # type: ignore[import-untyped,unused-ignore]
     from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped,unused-ignore]
     from opensearchpy import Urllib3AWSV4SignerAuth
