@@ -14,10 +14,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.packed import Packed
 from lexloop.core.types import (
     Advice,
     Attempt,
-    Candidate,
+    Best,
     Citation,
     Degradation,
     Draft,
@@ -29,6 +30,7 @@ from lexloop.core.types import (
     Pointed,
     Reading,
     Reasoning,
+    Scored,
     StructuredAnswer,
     Triplet,
     Turn,
@@ -103,9 +105,13 @@ class OutputState(TypedDict, total=False):
     finding: Annotated[Finding, about("The outcome in a word.")]
     near: Annotated[list[Citation], about("The nearest passages, if there is no answer.")]
     evaluation: Annotated[Evaluation, about("The verdict on the answer, with its scores.")]
-    passages: Annotated[list[Passage], about("The passages that the answer is written from.")]
-    triplets: Annotated[list[Triplet], about("The relations between provisions that were found.")]
-    attempts: Annotated[list[Attempt], about("Each attempt with its verdict.")]
+    passages: Annotated[
+        list[Passage], about("The passages that the answer is written from."), Packed
+    ]
+    triplets: Annotated[
+        list[Triplet], about("The relations between provisions that were found."), Packed
+    ]
+    attempts: Annotated[list[Attempt], about("Each attempt with its verdict."), Packed]
     degraded: Annotated[list[Degradation], about("What had to be done without.")]
     usage: Annotated[Usage, about("Model calls, tokens and seconds so far.")]
     structured_response: Annotated[
@@ -131,10 +137,10 @@ class State(InputState, OutputState, total=False):
     parsed: Annotated[ParsedQuestion, about("The question of this attempt, and its queries.")]
     meant: Annotated[ParsedQuestion, about("The same of the first attempt: what is answered.")]
     pointed: Annotated[Pointed | None, about("The provision that the question names.")]
-    candidates: Annotated[list[Candidate], about("What the search found, fused.")]
-    graph_candidates: Annotated[list[Candidate], about("What the knowledge graph added.")]
-    handed_on: Annotated[dict[str, str], about("Chunks, each with the one that leads to it.")]
+    candidates: Annotated[list[Scored], about("What the search found, fused."), Packed]
+    graph_candidates: Annotated[list[Scored], about("What the knowledge graph added."), Packed]
     draft: Annotated[Draft, about("The answer of this attempt before its verdict.")]
+    best: Annotated[Best | None, about("The best attempt so far, while another is made.")]
     # not in the output: it may recite the instructions
     reasoning: Annotated[list[Reasoning], about("What models thought.")]
 
@@ -160,6 +166,7 @@ def fresh() -> Update:
         "advice": None,
         "untranslated": "",
         "pointed": None,
+        "best": None,
         "candidates": [],
         "graph_candidates": [],
         "reasoning": [],

@@ -120,8 +120,21 @@ class Hit(NamedTuple):
     supporting: bool = False
 
 
+class Scored(TypedDict):
+    """A chunk that retrieval brought up, by its id, with its score per signal.
+
+    ``by`` is the chunk that hands on to it. A view reads its text and its place.
+    """
+
+    id: str
+    score: float
+    signals: dict[str, float]
+    by: NotRequired[str]
+    collection: NotRequired[str]
+
+
 class Candidate(Chunk):
-    """A chunk that retrieval brought up, with its score per signal."""
+    """A chunk that retrieval brought up, with its text, its place and its score per signal."""
 
     score: float
     signals: dict[str, float]
@@ -414,27 +427,51 @@ class Usage(TypedDict):
     cost_usd: NotRequired[float]
 
 
-class Attempt(TypedDict):
-    """One pass through the loop.
+class Chosen(Scored):
+    """A passage of an attempt, by its id. ``supporting`` is set if it is no operative text."""
 
-    ``usage`` is the question's cost when this answer was written, before judging. Its seconds are
-    0.
+    n: int
+    supporting: NotRequired[bool]
+
+
+class Span(TypedDict):
+    """A citation by its place alone."""
+
+    n: int
+    document: str
+    start: int
+    end: int
+
+
+class Attempt(TypedDict):
+    """One pass through the loop, its sources by id and place.
+
+    ``told`` has the lines of its answer that code wrote from a document's structure. ``usage`` is
+    the question's cost when this answer was written, before judging. Its seconds are 0.
     """
 
     number: int
     question: str
     queries: list[str]
     keywords: list[str]
-    passages: list[Passage]
-    triplets: list[Triplet]
+    passages: list[Chosen]
     answer: str
     abstained: bool
-    citations: list[Citation]
+    citations: list[Span]
     evaluation: Evaluation
     usage: Usage
     advice: NotRequired[Advice]
-    near: NotRequired[list[Citation]]
+    near: NotRequired[list[Span]]
+    told: NotRequired[list[str]]
     collection: NotRequired[str]
+
+
+class Best(TypedDict):
+    """The best attempt so far: what it wrote, and what from."""
+
+    draft: Draft
+    passages: list[Passage]
+    triplets: list[Triplet]
 
 
 class Degradation(TypedDict):

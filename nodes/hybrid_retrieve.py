@@ -20,12 +20,13 @@ from lexloop.core.types import (
     FOLLOWED,
     MOST_POINTED,
     POINTED,
-    Candidate,
+    Chunk,
     Hit,
     ParsedQuestion,
     Passage,
     Pointed,
     PointedUnit,
+    Scored,
 )
 from lexloop.nodes.context import Context
 from lexloop.nodes.question.lookups import parties_asked, rows_asked
@@ -303,12 +304,12 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
         metadata = view.metadata(set(found.documents.values()))
         hosts = {name: host_score(of, scores) for name, of in metadata.items()}
     pointed = _pointed(parsed, view)
-    best = _best(view, found, fuse(found, settings.fusion, hosts), hosts, limit)
+    best = _best(found, fuse(found, settings.fusion, hosts), hosts, limit)
     terms = [part["term"] for part in parsed["parts"] if part["term"]]
     if strategy == "whole":
-        best = _followed(view, provisions_around(state["passages"], view), best)
-    best = _first(view, view.defining(terms), DEFINING, best)
-    best = _first(view, _chunks_of(pointed, best), POINTED, best)
+        best = _followed(provisions_around(state["passages"], view), best)
+    best = _first(view.defining(terms), DEFINING, best)
+    best = _first(_chunks_of(pointed, best, view), POINTED, best)
     return {"candidates": best, "pointed": pointed}
 
 
@@ -337,58 +338,53 @@ def _found(view: View, question: ParsedQuestion, settings: Settings, limit: int)
     return replace(found, late=late)
 
 
-def _best(
-    view: View, found: SearchResults, fused: Scores, hosts: Scores, limit: int
-) -> list[Candidate]:
+def _best(found: SearchResults, fused: Scores, hosts: Scores, limit: int) -> list[Scored]:
     """Return the ``limit`` best operative chunks, then the best of those that support them.
 
-    Of equal ones the first by id; their texts are fetched now.
+    Of equal ones the first by id.
     """
     # two sorts that call no Python function are the quickest; the second keeps the order of ids
     order = sorted(sorted(fused), key=fused.__getitem__, reverse=True)
     apart = [name for name in order if name in found.supporting][: ceil(limit * _SUPPORT)]
     order = [name for name in order if name not in found.supporting][:limit] + apart
-    candidates: list[Candidate] = []
-    for chunk in view.chunks(order):
-        signals = found.signals(chunk["id"])
-        if chunk["document"] in hosts:
-            signals["host"] = hosts[chunk["document"]]
-        candidates.append({**chunk, "score": fused[chunk["id"]], "signals": signals})
+    candidates: list[Scored] = []
+    for name in order:
+        signals, document = found.signals(name), found.documents[name]
+        if document in hosts:
+            signals["host"] = hosts[document]
+        candidates.append({"id": name, "score": fused[name], "signals": signals})
     return candidates
 
 
-def _chunks_of(pointed: Pointed, found: list[Candidate]) -> list[str]:
+def _chunks_of(pointed: Pointed, found: list[Scored], view: View) -> list[str]:
     """Return the ids of the chunks of what the question points to.
 
     Of a whole chapter, what the search finds in it says more than its beginning.
     """
-    inside = [c["id"] for c in found if any(_overlaps(c, unit) for unit in pointed["units"])]
-    large = len(pointed["chunks"]) >= MOST_POINTED and not pointed["only"]
-    return inside[:MOST_POINTED] if large and inside else pointed["chunks"]
+    if len(pointed["chunks"]) < MOST_POINTED or pointed["only"]:
+        return pointed["chunks"]
+    chunks = view.candidates(found)
+    inside = [c["id"] for c in chunks if any(_overlaps(c, unit) for unit in pointed["units"])]
+    return inside[:MOST_POINTED] or pointed["chunks"]
 
 
-def _first(
-    view: View, chunk_ids: list[str], signal: str, found: list[Candidate]
-) -> list[Candidate]:
+def _first(chunk_ids: list[str], signal: str, found: list[Scored]) -> list[Scored]:
     """Put the candidates that the question itself leads to before the others."""
-    if not chunk_ids:
-        return found
     top = max((candidate["score"] for candidate in found), default=1.0)
     known = {candidate["id"]: candidate["signals"] for candidate in found}
-    first: list[Candidate] = [
-        {**chunk, "score": top, "signals": {**known.get(chunk["id"], {}), signal: 1.0}}
-        for chunk in view.chunks(chunk_ids)
+    first: list[Scored] = [
+        {"id": name, "score": top, "signals": {**known.get(name, {}), signal: 1.0}}
+        for name in chunk_ids
     ]
     return [*first, *(c for c in found if c["id"] not in set(chunk_ids))]
 
 
-def _followed(view: View, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
+def _followed(chunk_ids: list[str], found: list[Scored]) -> list[Scored]:
     """Put the candidates that the passages before lead to behind the others; mark all of these."""
     wanted, known = set(chunk_ids), {candidate["id"] for candidate in found}
     last = min((candidate["score"] for candidate in found), default=0.0)
-    behind: list[Candidate] = [
-        {**chunk, "score": last, "signals": {}}
-        for chunk in view.chunks([name for name in chunk_ids if name not in known])
+    behind: list[Scored] = [
+        {"id": name, "score": last, "signals": {}} for name in chunk_ids if name not in known
     ]
     return [
         {**one, "signals": {**one["signals"], FOLLOWED: 1.0}} if one["id"] in wanted else one
@@ -396,9 +392,9 @@ def _followed(view: View, chunk_ids: list[str], found: list[Candidate]) -> list[
     ]
 
 
-def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
-    beside = candidate["end"] <= unit["start"] or unit["end"] <= candidate["start"]
-    return candidate["document"] == unit["document"] and not beside
+def _overlaps(chunk: Chunk, unit: PointedUnit) -> bool:
+    beside = chunk["end"] <= unit["start"] or unit["end"] <= chunk["start"]
+    return chunk["document"] == unit["document"] and not beside
 
 
 def provisions_around(passages: Sequence[Passage], view: View) -> list[str]:

@@ -1,6 +1,6 @@
 """kg_retrieve: triplets near the question's keywords, and the passages that state them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.running import computing
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Chunk, Triplet
+from lexloop.core.types import Scored, Triplet
 from lexloop.nodes.context import Context
 from lexloop.store.graph import KnowledgeGraph
 
@@ -85,15 +85,10 @@ def chosen(statements: Iterable[Stated], known: Iterable[str]) -> list[Stated]:
     return sorted(taken.values(), key=lambda one: -one.score)
 
 
-def _candidates_of(
-    found: Sequence[Stated], chunks: Callable[[Sequence[str]], list[Chunk]]
-) -> list[Candidate]:
-    """Return the chunks as candidates, in this order."""
-    scores = {one.chunk_id: one.score for one in found}
-    return [
-        {**chunk, "score": scores[chunk["id"]], "signals": {"graph": scores[chunk["id"]]}}
-        for chunk in chunks(list(scores))
-    ]
+def _scored(one: Stated) -> Scored:
+    """Return a chunk as a candidate."""
+    plain: Scored = {"id": one.chunk_id, "score": one.score, "signals": {"graph": one.score}}
+    return {**plain, "by": one.by} if one.by else plain
 
 
 @computing
@@ -107,14 +102,11 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """
     view, plan, settings = runtime.context.view, state["plan"], runtime.context.settings.retrieval
     if view is None or settings.knowledge_graph == "none" or plan["K"] < 1 or plan["S"] < 1:
-        return {"triplets": [], "graph_candidates": [], "handed_on": {}}
+        return {"triplets": [], "graph_candidates": []}
     keywords = state["parsed"]["keywords"][: plan["K"]]
-    operative = [one for one in state["candidates"] if not one.get("supporting")]
+    candidates = view.candidates(state["candidates"])
+    operative = [one for one in candidates if not one.get("supporting")]
     top = [candidate["id"] for candidate in operative[: max(_SOURCES, plan["k"])]]
     relations, statements = related(view.graph, keywords, top, plan["S"])
-    found = chosen(statements, [candidate["id"] for candidate in state["candidates"]])
-    return {
-        "triplets": triplets_of(relations),
-        "graph_candidates": _candidates_of(found, view.chunks),
-        "handed_on": {one.chunk_id: one.by for one in found if one.by},
-    }
+    found = chosen(statements, [candidate["id"] for candidate in candidates])
+    return {"triplets": triplets_of(relations), "graph_candidates": [*map(_scored, found)]}

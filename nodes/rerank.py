@@ -23,6 +23,7 @@ from lexloop.core.types import (
     ParsedQuestion,
     Pointed,
     PointedUnit,
+    Scored,
 )
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
@@ -85,13 +86,17 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     the scores set k, the plan's k becomes the number taken.
     """
     reranker, by_scores = runtime.context.reranker, runtime.context.settings.plan.k
-    pool = _admitted(merge(state["candidates"], state.get("graph_candidates", [])), state)
+    if (view := runtime.context.view) is None:
+        return {"passages": []}
+    found = merge(state["candidates"], state["graph_candidates"])
+    pool = _admitted(view.candidates(found), state)
     ranked = preferred(reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     scores_decide = by_scores if isinstance(by_scores, ByScores) else None
     choice = _Choice(state, scores_decide, pool, ranked, state["plan"]["k"])
     for policy in POLICIES:
         choice.taken += policy(choice)
-    update: Update = {"passages": [{**chunk, "n": n} for n, chunk in enumerate(choice.taken, 1)]}
+    passages = [view.as_passage(chunk, n) for n, chunk in enumerate(choice.taken, 1)]
+    update: Update = {"passages": passages}
     if scores_decide:
         update["plan"] = {**state["plan"], "k": choice.k}
     return update
@@ -142,7 +147,8 @@ def _handed_on(choice: _Choice) -> list[Candidate]:
     """The two that the passages hand on to most."""
     if choice.asks_only_for_a_provision:
         return []
-    return handed_on(choice.taken, choice.ranked, choice.state.get("handed_on", {}))
+    by = {one["id"]: one["by"] for one in choice.state["graph_candidates"] if "by" in one}
+    return handed_on(choice.taken, choice.ranked, by)
 
 
 def _related(choice: _Choice) -> list[Candidate]:
@@ -243,7 +249,7 @@ def of_each_document(taken: list[Candidate], ranked: list[Candidate]) -> list[Ca
     return [candidate for name, candidate in reversed(best.items()) if name not in held]
 
 
-def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:
+def merge(found: Sequence[Scored], related: Sequence[Scored]) -> list[Scored]:
     """Search results, then what only the graph brought; signals of both are kept."""
     merged = {candidate["id"]: candidate for candidate in found}
     for candidate in related:

@@ -5,8 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from lexloop.core.errors import ConflictError
 from lexloop.core.metadata import UNKNOWN, Metadata
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, PointedUnit
+from lexloop.core.types import (
+    MOST_POINTED,
+    Candidate,
+    Chunk,
+    Citation,
+    Passage,
+    PointedUnit,
+    Scored,
+)
 from lexloop.documents.document import Box, Document, boxes_of, confidence_of, span_in_file
 from lexloop.documents.structure.place import at_of
 from lexloop.documents.structure.references import Reference
@@ -51,6 +60,35 @@ class Readable:
             KeyError: A chunk is not in this view.
         """
         return [self._dated(chunk) for chunk in self._store.chunks(self.access.checked(chunk_ids))]
+
+    def candidates(self, found: Sequence[Scored]) -> list[Candidate]:
+        """Return what was found with its text and its place, in the order given.
+
+        Raises:
+            ConflictError: The documents have changed since, or are not those that were searched.
+        """
+        try:
+            chunks = self.chunks([one["id"] for one in found])
+        except KeyError as error:
+            raise ConflictError(
+                f"The documents have no passage {error.args[0]!r}, which was found in them before.",
+                "They are others by now: ask the question again.",
+            ) from error
+        return [
+            {**chunk, "score": one["score"], "signals": one["signals"]}
+            for chunk, one in zip(chunks, found, strict=True)
+        ]
+
+    def as_passage(self, candidate: Candidate, n: int) -> Passage:
+        """Return a candidate as the passage of a number, with its place in the file.
+
+        Raises:
+            KeyError: Its document is not in this view.
+        """
+        passage: Passage = {**candidate, "n": n}
+        document = self.document(passage["document"])
+        at = at_of(document, passage["start"], passage["end"])
+        return {**passage, "at": at} if at else passage
 
     def every_chunk(self, step: int = 1) -> Iterator[Chunk]:
         """Yield every ``step``-th chunk in order, read in batches."""

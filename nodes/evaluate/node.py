@@ -6,12 +6,23 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from lexloop.core.errors import LexloopError
+from lexloop.core.errors import ConflictError, LexloopError
 from lexloop.core.running import computed
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import LEAST
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
+from lexloop.core.types import (
+    ABSTENTION,
+    QUOTED,
+    Attempt,
+    Best,
+    Chosen,
+    Citation,
+    Evaluation,
+    Finding,
+    Passage,
+    Span,
+)
 from lexloop.documents.text.languages import (
     MAY_MISS,
     NOT_ANSWERED,
@@ -20,7 +31,7 @@ from lexloop.documents.text.languages import (
     partly_in,
     read_badly,
 )
-from lexloop.nodes.context import TRIAD, Context, Judgement
+from lexloop.nodes.context import TRIAD, Context, Judgement, drafted
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import spread, unmarked
 from lexloop.nodes.messages import answer_message, structured
@@ -36,23 +47,24 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     context = runtime.context
     untranslated = state.get("untranslated", "")
     if repeats(state):  # nothing new was found, and nothing was written
-        attempts = state["attempts"]
+        attempts, best = state["attempts"], _kept(state)
     else:
         verdict = await _judged(state, context)
         evaluation = _disputed(verdict, state["draft"].get("conflicts", []))
         attempts = _with_draft(state, evaluation)
+        best = _best(state, attempts)
         judged = context.judge is not None and not untranslated
         # an answer that only other documents stand against is the best that there is
         disputed = state["draft"].get("conflicts") and verdict["passed"]
         again = judged and not disputed and may_retry(attempts, context.settings)
         if again and context.engineer.has_more(state["meant"], attempts):
-            return {"attempts": attempts, "evaluation": evaluation}
-    best = best_attempt(attempts)
-    warning = warning_for(best, len(attempts), judged=context.judge is not None)
+            return {"attempts": attempts, "evaluation": evaluation, "best": best}
+    chosen = best_attempt(attempts)
+    warning = warning_for(chosen, len(attempts), judged=context.judge is not None)
     if untranslated:
-        what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
+        what_follows = NOT_ANSWERED if chosen["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
-    elif not best["evaluation"]["passed"] and not context.generator.instructions:
+    elif not chosen["evaluation"]["passed"] and not context.generator.instructions:
         unread = await computed(_unread, state, context.view) if context.view is not None else ""
         warning = f"{unread} {warning}".strip()
     return _final(state, attempts, best, warning, context.settings)
@@ -81,10 +93,12 @@ def unfinished(
     if drafted and not repeats(state):
         problems = _problems(state, context.view)
         attempts = _with_draft(state, _record(_unscored("It was not judged."), problems, False))
-    if not attempts:
+        best = _best(state, attempts)
+    elif attempts:
+        best = _kept(state)
+    else:
         return None
-    best = best_attempt(attempts)
-    warning = _warning_for_unfinished(best, error.what)
+    warning = _warning_for_unfinished(best_attempt(attempts), error.what)
     return _final(state, attempts, best, warning, context.settings)
 
 
@@ -95,16 +109,52 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
         "question": state["parsed"]["text"],
         "queries": state["parsed"]["queries"],
         "keywords": state["parsed"]["keywords"],
-        "passages": state["passages"],
-        "triplets": state["triplets"],
+        "passages": [*map(_chosen, state["passages"])],
         "answer": draft["answer"],
         "abstained": draft["abstained"],
-        "citations": draft["citations"],
+        "citations": [*map(_span, draft["citations"])],
         "evaluation": evaluation,
         "usage": {**state["usage"], "seconds": 0.0},
-        "near": draft["near"],
+        "near": [*map(_span, draft["near"])],
+        "told": draft["told"],
     }
     return [*state["attempts"], attempt]
+
+
+def _chosen(passage: Passage) -> Chosen:
+    chosen: Chosen = {
+        "id": passage["id"],
+        "n": passage["n"],
+        "score": passage["score"],
+        "signals": passage["signals"],
+    }
+    return {**chosen, "supporting": True} if passage.get("supporting") else chosen
+
+
+def _span(citation: Citation) -> Span:
+    place = citation["start"], citation["end"]
+    return Span(n=citation["n"], document=citation["document"], start=place[0], end=place[1])
+
+
+def _best(state: State, attempts: list[Attempt]) -> Best:
+    """Return the best attempt; the last of them is the one in the state."""
+    if best_attempt(attempts) is not attempts[-1]:
+        return _kept(state)
+    passages, triplets = state["passages"], state["triplets"]
+    return {"draft": state["draft"], "passages": passages, "triplets": triplets}
+
+
+def _kept(state: State) -> Best:
+    """Return the best attempt before this one.
+
+    Raises:
+        ConflictError: An earlier version made the attempts.
+    """
+    if (best := state.get("best")) is None:
+        raise ConflictError(
+            "The thread has attempts of an earlier version of Lexloop.", "Ask the question again."
+        )
+    return best
 
 
 def _disputed(verdict: Evaluation, conflicts: list[str]) -> Evaluation:
@@ -197,20 +247,24 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
 
 
 def _final(
-    state: State, attempts: list[Attempt], best: Attempt, warning: str, settings: Settings
+    state: State, attempts: list[Attempt], best: Best, warning: str, settings: Settings
 ) -> Update:
+    chosen, draft = best_attempt(attempts), best["draft"]
     update: Update = {
         "attempts": attempts,
-        "answer": ABSTENTION if best["abstained"] else best["answer"],
-        "abstained": best["abstained"],
+        "answer": ABSTENTION if draft["abstained"] else draft["answer"],
+        "abstained": draft["abstained"],
         "warning": warning,
-        "citations": best["citations"],
-        "finding": finding_of(best),
-        "near": best.get("near", []),
-        "evaluation": best["evaluation"],
-        "passages": best["passages"],
-        "triplets": best["triplets"],
+        "citations": draft["citations"],
+        "finding": finding_of(chosen),
+        "near": draft["near"],
+        "evaluation": chosen["evaluation"],
+        # what the turn needs no more would be in each later checkpoint
+        "best": None,
+        "draft": drafted(""),
     }
+    if best["passages"] is not state["passages"]:
+        update |= {"passages": best["passages"], "triplets": best["triplets"]}
     ended: State = {**state, **update}
     return {
         **update,
@@ -257,7 +311,7 @@ def repeats(state: State) -> bool:
     )
 
 
-def _ids(passages: Sequence[Passage]) -> frozenset[str]:
+def _ids(passages: Sequence[Passage | Chosen]) -> frozenset[str]:
     """Return the ids of the passages found, not of those that an answer added as quotes."""
     return frozenset(passage["id"] for passage in passages if QUOTED not in passage["signals"])
 

@@ -14,9 +14,9 @@ from lexloop.core.types import (
     Draft,
     ParsedQuestion,
     Passage,
+    Scored,
     StructureLine,
 )
-from lexloop.documents.structure.place import at_of
 from lexloop.nodes.context import Context, drafted
 from lexloop.nodes.generate.answerable import unmet
 from lexloop.nodes.generate.conflicts import with_changes, with_conflicts
@@ -64,6 +64,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         passages = await computed(_with_quoted, passages, draft, view)
     if lacks and not draft["abstained"]:  # the answer is about something else
         draft = {**draft, "conflicts": [*lacks, *draft.get("conflicts", [])]}
+    if passages is state["passages"]:
+        return {"draft": draft}
     return {"passages": passages, "draft": draft}
 
 
@@ -82,16 +84,15 @@ def _located(draft: Draft, view: View) -> Draft:
 def _with_quoted(passages: list[Passage], draft: Draft, view: View) -> list[Passage]:
     """Return the passages and the other quoted chunks, each with its place in its file."""
     known = {passage["id"] for passage in passages}
-    further = view.chunks([name for name in draft["quoted"] if name not in known])
-    every = [
-        *passages,
-        *(
-            Passage(**chunk, score=0.0, signals={QUOTED: 1.0}, n=n)
-            for n, chunk in enumerate(further, len(passages) + 1)
-        ),
+    lacking: list[Scored] = [
+        {"id": name, "score": 0.0, "signals": {QUOTED: 1.0}}
+        for name in draft["quoted"]
+        if name not in known
     ]
-    places = (at_of(view.document(p["document"]), p["start"], p["end"]) for p in every)
-    return [{**p, "at": at} if at else p for p, at in zip(every, places, strict=True)]
+    if not lacking:
+        return passages
+    quoted = enumerate(view.candidates(lacking), len(passages) + 1)
+    return [*passages, *(view.as_passage(chunk, n) for n, chunk in quoted)]
 
 
 def with_told(draft: Draft, told: list[StructureLine]) -> Draft:
