@@ -74,8 +74,9 @@ class Traces:
         return any(self._names(cited_item, usual) for cited_item in (item, *cited))
 
     def _names(self, item: Mapping[str, Any], usual: str) -> bool:
-        document = item.get("document")
-        return isinstance(document, str) and self.is_of(item.get("collection") or usual, document)
+        # what an attempt was written from is named by the ids of its passages
+        document = item.get("document") or str(item.get("id")).rpartition("#")[0]
+        return bool(document) and self.is_of(item.get("collection") or usual, document)
 
 
 def withdrawn(answer: Mapping[str, Any], traces: Traces) -> Mapping[str, Any]:

@@ -57,13 +57,13 @@ def candidates_for(question: str, view: View, settings: Settings) -> list[Candid
     """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
     state = {"parsed": parse(question), "plan": _PLAN}
     around = runtime(view=view, settings=settings)
-    found: list[Candidate] = update_of(hybrid_retrieve, state, around)["candidates"]
-    return found
+    return view.candidates(update_of(hybrid_retrieve, state, around)["candidates"])
 
 
 def reranked(question: str, candidates: list[Candidate], view: View) -> list[Passage]:
     """The ten passages that the embedded reranker chooses of the candidates."""
-    state = {"parsed": parse(question), "candidates": candidates, "plan": _PLAN}
-    around = runtime(reranker=FeatureReranker(view))
+    found = {"candidates": candidates, "graph_candidates": []}
+    state = {"parsed": parse(question), "plan": _PLAN, **found}
+    around = runtime(view=view, reranker=FeatureReranker(view))
     chosen: list[Passage] = update_of(rerank, state, around)["passages"]
     return chosen

@@ -25,6 +25,7 @@ from typing import Any
 
 from _shared import DATA, Row, options, read_rows, shown, table
 
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Citation
 from lexloop.documents.document import Document
@@ -97,7 +98,7 @@ def _asked(
 
     pool = merge(state["candidates"], state["graph_candidates"])
     return {
-        "candidates": holds(pool),
+        "candidates": holds(collection.seen_by(Filters.of(settings)).candidates(pool)),
         "passages": holds(state["passages"]),
         "cited": holds(state["citations"]),
         "pool": len(pool),

@@ -15,7 +15,7 @@ class Packed(LastValue[Any]):
     def checkpoint(self) -> Any:
         """Return the value as it is kept."""
         value = super().checkpoint()
-        return zlib.compress(_SERDE.dumps_typed(value)[1]) if isinstance(value, list) else value
+        return zlib.compress(_SERDE.dumps_typed(value)[1]) if value else value
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return the key with a value that was kept; threads of earlier versions keep it plain."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import EphemeralValue
+from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -114,8 +114,11 @@ class OutputState(TypedDict, total=False):
     attempts: Annotated[list[Attempt], about("Each attempt with its verdict."), Packed]
     degraded: Annotated[list[Degradation], about("What had to be done without.")]
     usage: Annotated[Usage, about("Model calls, tokens and seconds so far.")]
+    # not in checkpoints, which hold what it is made of
     structured_response: Annotated[
-        StructuredAnswer, about("The answer with its sources, as a deep agent takes it.")
+        StructuredAnswer,
+        about("The answer with its sources, as a deep agent takes it."),
+        UntrackedValue,
     ]
 
 
@@ -140,7 +143,7 @@ class State(InputState, OutputState, total=False):
     candidates: Annotated[list[Scored], about("What the search found, fused."), Packed]
     graph_candidates: Annotated[list[Scored], about("What the knowledge graph added."), Packed]
     draft: Annotated[Draft, about("The answer of this attempt before its verdict.")]
-    best: Annotated[Best | None, about("The best attempt so far, while another is made.")]
+    best: Annotated[Best | None, about("The best attempt so far, while another is made."), Packed]
     # not in the output: it may recite the instructions
     reasoning: Annotated[list[Reasoning], about("What models thought.")]
 
@@ -166,7 +169,6 @@ def fresh() -> Update:
         "advice": None,
         "untranslated": "",
         "pointed": None,
-        "best": None,
         "candidates": [],
         "graph_candidates": [],
         "reasoning": [],

@@ -319,14 +319,15 @@ def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> Feat
 
 
 def _ask(question: Case, collection: Collection, taken_out: Collected[str]) -> _Run:
-    (attempt,) = ask_graph(collection, _SETTINGS, question)["attempts"]
+    state = ask_graph(collection, _SETTINGS, question)
+    (attempt,) = state["attempts"]
     return _Run(
         gold=question,
         held=frozenset(taken_out),
         standalone=attempt["question"],
-        passages=attempt["passages"],
+        passages=state["passages"],
         answer=attempt["answer"],
-        cited=cited_in(attempt["passages"], attempt["citations"]),
+        cited=cited_in(state["passages"], state["citations"]),
     )
 
 

@@ -190,14 +190,12 @@ def _candidates(record: dict[str, Any]) -> "Table":
     table.add_column("passage or candidate", overflow="fold", ratio=1)
     for name in ("score", *_SIGNALS):
         table.add_column(name, justify="right", no_wrap=True)
-    chosen = record["attempts"][-1]["passages"]
-    shown_ids = {passage["id"] for passage in chosen}
-    pool = merge(record["candidates"], record["graph_candidates"])
-    for candidate in [
-        *chosen,
-        *(candidate for candidate in pool if candidate["id"] not in shown_ids),
-    ]:
-        table.add_row(*map(plain, _row(candidate)))
+    found = [*record["passages"], *merge(record["candidates"], record["graph_candidates"])]
+    known = {candidate["id"]: candidate for candidate in found}
+    chosen = {passage["id"]: passage for passage in record["attempts"][-1]["passages"]}
+    for name in [name for name in dict.fromkeys([*chosen, *known]) if name in known]:
+        row: Any = {**known[name], **chosen.get(name, {})}
+        table.add_row(*map(plain, _row(row)))
     return table
 
 

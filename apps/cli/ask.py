@@ -63,7 +63,8 @@ def ask(
         session = _opened(settings, connection, progress, context.params)
         start_s = time.monotonic() - BEGAN
         state = asyncio.run(session.ask(text, progress))
-    record = answer_record(state, session.settings, session.hosts, candidates=trace)
+    view_of = session.view_of if trace else None
+    record = answer_record(state, session.settings, session.hosts, view_of)
     if collections is not None:
         record |= {"collections": state["collections"], "corpus": collections}
     if out is not None:

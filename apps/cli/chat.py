@@ -223,7 +223,7 @@ class _Conversation:
             if progress.draft:
                 result_console().print(plain(progress.draft, "dim"))
             raise
-        record = answer_record(state, settings, self._session.hosts, candidates=True)
+        record = answer_record(state, settings, self._session.hosts, self._session.view_of)
         self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
         # stored before it is shown, so that it is not lost if the terminal closes now
         try:

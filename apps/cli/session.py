@@ -5,7 +5,7 @@ import gc
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lexloop.core.types import Turn
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
+    from lexloop.store.view import View
 
 
 @dataclass(frozen=True)
@@ -24,14 +25,18 @@ class Session:
     """A graph with its settings.
 
     ``hosts`` are those that receive text, empty if everything stays on this machine. An agent has
-    separate settings for each collection; ``settings`` are those of the first.
+    separate settings for each collection in ``collections``; ``settings`` are those of the first.
     """
 
     graph: "Lexloop"
     settings: "Settings"
     hosts: list[str]
     resources: "Resources"
-    agent: bool = False
+    collections: "Mapping[str, Settings]" = field(default_factory=dict)
+
+    def view_of(self, collection: str, snapshot: str) -> "View | None":
+        """Return the documents that a collection was asked over; see ``answer_record``."""
+        return self.resources(self.collections.get(collection, self.settings), snapshot).view
 
     async def ask(
         self, question: str, progress: Progress, history: "Sequence[Turn]" = ()
@@ -47,7 +52,7 @@ class Session:
         progress.begin()
         events: AsyncIterator[Any] = self.graph.astream(
             {"question": question, "messages": messages_of(history)},
-            context=None if self.agent else self.settings,
+            context=None if self.collections else self.settings,
             stream_mode=["updates", "custom"],
         )
         async for mode, event in events:
@@ -94,7 +99,7 @@ def open_session(
             from lexloop.graph.agent import build_agent_graph
 
             graph = build_agent_graph(collections, resources)
-            return Session(graph, all_settings[0], hosts, resources, agent=True)
+            return Session(graph, all_settings[0], hosts, resources, collections)
         from lexloop.graph.build import build_graph
 
         return Session(build_graph(resources), settings, hosts, resources)

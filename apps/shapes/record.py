@@ -4,7 +4,8 @@ It includes the verdict in words, and the hosts that receive text of questions a
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict
 
 from lexloop.apps.shapes.text import one_line, places
-from lexloop.core.errors import ModelError
+from lexloop.core.errors import ConflictError, ModelError
 from lexloop.core.types import (
     Attempt,
     Candidate,
@@ -24,12 +25,14 @@ from lexloop.core.types import (
     Plan,
     Reading,
     Reasoning,
+    Scored,
     Triplet,
     Usage,
 )
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
+    from lexloop.store.view import View
 
 SCORES = ("answer_relevance", "context_relevance", "groundedness")
 HEADS: dict[Finding, str] = {
@@ -44,7 +47,8 @@ _OF_THE_STATE = (
     *("complexity", "probabilities", "plan", "passages"),
     *("attempts", "degraded", "usage"),
 )
-_OF_THE_LAST_ATTEMPT = ("candidates", "graph_candidates", "reasoning")
+ViewOf = Callable[[str, str], "View | None"]
+"""From a collection, "" for the only one, and the snapshot that was asked to its documents."""
 _SOURCED = ("citations", "near", "passages", "triplets")
 _FOUND: dict[Finding, str] = {
     "answers": "The documents answer this question.",
@@ -196,7 +200,7 @@ def answer_record(
     state: Mapping[str, Any],
     settings: "Settings",
     hosts: Sequence[str],
-    candidates: bool = False,
+    view_of: ViewOf | None = None,
 ) -> dict[str, Any]:
     """Return the answer in a graph's working state as one JSON object.
 
@@ -204,8 +208,8 @@ def answer_record(
         state: The state after a question.
         settings: The settings of the question.
         hosts: The hosts that received its text.
-        candidates: Whether to list all candidates of the last attempt, with their signals, and the
-            model's reasoning before its replies.
+        view_of: Returns the documents, to list all candidates of the last attempt from, with their
+            signals, and the model's reasoning before its replies. None lists neither.
     """
     from lexloop.knowledge.relations import reading
 
@@ -234,8 +238,24 @@ def answer_record(
         "model": settings.model.name,
         "hosts": list(hosts),
     }
-    names = _OF_THE_LAST_ATTEMPT if candidates else ()
-    return report | {name: state[name] for name in names}
+    if view_of is None:
+        return report
+    found = ("candidates", "graph_candidates")
+    compared = {name: _candidates(state[name], view_of, state["snapshot"]) for name in found}
+    return {**report, **compared, "reasoning": state["reasoning"]}
+
+
+def _candidates(found: Sequence[Scored], view_of: ViewOf, snapshot: str) -> list[dict[str, Any]]:
+    """Return candidates with their texts and places, which a state does not hold."""
+    listed = []
+    for name in dict.fromkeys(one.get("collection", "") for one in found):
+        own = [one for one in found if one.get("collection", "") == name]
+        label = {"collection": name} if name else {}
+        # what changed since the question was asked is not shown
+        with suppress(ConflictError):
+            view = view_of(name, snapshot)
+            listed += [{**label, **one} for one in view.candidates(own)] if view else []
+    return listed
 
 
 def dated(

@@ -259,12 +259,11 @@ def _final(
         "finding": finding_of(chosen),
         "near": draft["near"],
         "evaluation": chosen["evaluation"],
-        # what the turn needs no more would be in each later checkpoint
-        "best": None,
-        "draft": drafted(""),
+        "draft": drafted(""),  # or later checkpoints would hold it, too
     }
-    if best["passages"] is not state["passages"]:
-        update |= {"passages": best["passages"], "triplets": best["triplets"]}
+    if state.get("best") is not None:
+        kept: Update = {"passages": best["passages"], "triplets": best["triplets"], "best": None}
+        update = {**update, **kept}
     ended: State = {**state, **update}
     return {
         **update,

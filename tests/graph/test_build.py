@@ -101,10 +101,11 @@ def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
 
 def test_what_passages_hand_on_to_comes_beside_them() -> None:
     found = steps(QUESTIONS[0], Settings(**{"plan.k": 2, "loop.max_retries": 0}))
-    taken, by = (
+    taken, related = (
         next(step[node][key] for step in found if node in step)
-        for node, key in (("rerank", "passages"), ("kg_retrieve", "handed_on"))
+        for node, key in (("rerank", "passages"), ("kg_retrieve", "graph_candidates"))
     )
+    by = {one["id"]: one.get("by") for one in related}
     first = {passage["id"] for passage in taken[:2]}
     handed = [passage["id"] for passage in taken[2:] if by.get(passage["id"]) in first]
     assert handed

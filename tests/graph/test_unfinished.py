@@ -40,7 +40,9 @@ def test_a_judge_that_fails_leaves_the_verified_draft(
     assert verdict["groundedness"] is verdict["answer_relevance"] is None
     assert says in result["warning"]
     assert "This is the best attempt so far. It was not judged." in result["warning"]
-    assert result["citations"] == result["attempts"][0]["citations"] != []
+    cited = [(one["document"], one["start"], one["end"]) for one in result["citations"]]
+    spans = result["attempts"][0]["citations"]
+    assert [(one["document"], one["start"], one["end"]) for one in spans] == cited != []
     [lost] = result["degraded"]
     assert (lost["node"], lost["wanted"]) == ("evaluate", "a verdict")
     assert says in lost["reason"]
@@ -65,7 +67,8 @@ def test_an_attempt_that_fails_leaves_the_one_before(
     # nothing is asked after what failed, and no step writes over the answer
     assert scripted.roles_asked() == order[: last + 1]
     assert result["answer"] == DRAFT
-    assert result["passages"] == result["attempts"][0]["passages"]
+    first = [passage["id"] for passage in result["attempts"][0]["passages"]]
+    assert [passage["id"] for passage in result["passages"]] == first
     assert len(result["attempts"]) == last // 2
     assert says in result["warning"]
     assert "This is the best attempt so far. answer relevance 0.10" in result["warning"]

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from indexes import view_of
 from rankings import DOCUMENTS, best_first, found, ties_shuffled
-from records import chunk
 from running import runtime, update_of
 
 from lexloop.core.metadata import Filters, Metadata, host_score
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
 from lexloop.core.state import State
-from lexloop.core.types import Candidate, Chunk, Hit
+from lexloop.core.types import Hit, Scored
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
 from lexloop.nodes import hybrid_retrieve as node
@@ -40,7 +39,7 @@ FUSIONS = ("standardised", "linear", "rrf")
 class Searched:
     """A collection whose searches find each chunk with the score that a test gives it.
 
-    ``asked`` holds every search and every fetching of texts, in order.
+    ``asked`` holds every search.
     """
 
     def __init__(self, scores: Mapping[str, float], supporting: str = "") -> None:
@@ -66,11 +65,6 @@ class Searched:
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         return None
 
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        self.asked.append(("chunks", list(chunk_ids)))
-        known = {hit.chunk_id: hit.supporting for hit in self._hits}
-        return [chunk(id=name, document=name, supporting=known[name]) for name in chunk_ids]
-
     def defining(self, terms: Sequence[str]) -> list[str]:
         return [name for term in terms for name in self.terms.get(term, [])]
 
@@ -80,7 +74,7 @@ def state(question: str = QUESTION, queries: Sequence[str] = (), k: int = 3) -> 
     return {"parsed": {**parse(question), "queries": [*queries]}, "plan": plan}
 
 
-Retrieve = Callable[..., list[Candidate]]
+Retrieve = Callable[..., list[Scored]]
 
 
 @pytest.fixture
@@ -89,7 +83,7 @@ def retrieve(monkeypatch: pytest.MonkeyPatch) -> Retrieve:
 
     def run(
         asked: State, backend: Any, pointed: Sequence[str] = (), **settings: Any
-    ) -> list[Candidate]:
+    ) -> list[Scored]:
         if isinstance(backend, Searched):
             told = {"units": [], "chunks": [*pointed], "told": [], "only": False}
             monkeypatch.setattr(node, "point", lambda *_: told)
@@ -99,7 +93,7 @@ def retrieve(monkeypatch: pytest.MonkeyPatch) -> Retrieve:
     return run
 
 
-def ids(candidates: list[Candidate]) -> list[str]:
+def ids(candidates: list[Scored]) -> list[str]:
     return [candidate["id"] for candidate in candidates]
 
 
@@ -109,7 +103,7 @@ def test_the_section_that_answers_is_found(
     retrieve: Retrieve, small: View, harbour: Collection, fusion: str, level: int | None
 ) -> None:
     chosen = {"fusion": fusion, "fusion.documents": level}
-    found = retrieve(state(), small, **chosen)
+    found = small.candidates(retrieve(state(), small, **chosen))
     (penalties,) = [candidate for candidate in found[:2] if candidate["section"] == "§ 5-200"]
     signals = penalties["signals"]
     assert set(signals) == {"lexical", "dense", *(["late"] if fusion == "standardised" else [])}
@@ -125,13 +119,13 @@ def test_the_section_that_answers_is_found(
     assert retrieve(state(), statutes, **chosen) == []
 
 
-def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(retrieve: Retrieve) -> None:
+def test_all_queries_are_searched_in_one_batch_and_no_texts_fetched(retrieve: Retrieve) -> None:
     backend = Searched({name: float(n) for n, name in enumerate("abcdefg")})
     found = retrieve(
         state(queries=["fee", QUESTION]), backend, fusion="linear", **{"retrieval.candidates": 3}
     )
     assert ids(found) == ["g", "f", "e"]
-    assert backend.asked == [("search", ([QUESTION, "fee"], 12)), ("chunks", ids(found))]
+    assert backend.asked == [("search", ([QUESTION, "fee"], 12))]
 
 
 def test_what_is_pointed_to_comes_first_in_its_order_then_what_defines(retrieve: Retrieve) -> None:
@@ -156,7 +150,7 @@ def test_what_supports_is_kept_apart_and_crowds_nothing_out(
     suiting_best = {f"recital {n}": 20.0 - n for n in range(recitals)}
     backend = Searched({**rules, **suiting_best}, supporting="recital")
     found = retrieve(state(), backend, **{"retrieval.candidates": 6})
-    marks = [bool(candidate.get("supporting")) for candidate in found]
+    marks = [candidate["id"].startswith("recital") for candidate in found]
     assert marks == [False] * kept[0] + [True] * kept[1]
 
 

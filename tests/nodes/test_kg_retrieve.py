@@ -1,13 +1,14 @@
 """What the graph brings up for keywords and for what was found, within the plan's bounds."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import pytest
 import records
 from indexes import view_of
 from running import runtime, update_of
 
-from lexloop.core.state import State, Update
+from lexloop.core.state import State
 from lexloop.core.types import Plan
 from lexloop.documents.document import Document
 from lexloop.nodes.kg_retrieve import CANDIDATES, TRIPLETS, kg_retrieve
@@ -21,7 +22,7 @@ LAW = {
     3: "Receipts\nThe harbour master keeps a copy. § 2 does not apply to the harbour master.",
     4: "Library\nThe library opens at nine.",
 }
-NOTHING = {"triplets": [], "graph_candidates": [], "handed_on": {}}
+NOTHING = {"triplets": [], "graph_candidates": [], "by": {}}
 
 
 def law_of(sections: Mapping[int, str]) -> View:
@@ -43,7 +44,8 @@ def numbers(view: View) -> dict[str, int]:
 
 def retrieved(
     view: View | None, keywords: list[str], found: Collection[int] = (), K: int = 4, S: int = 2
-) -> Update:
+) -> dict[str, Any]:
+    """What the node writes, chunks by their sections; ``by`` has which of them hand on to which."""
     plan: Plan = {"k": 5, "Q": 3, "K": K, "S": S}
     known = numbers(view) if view else {}
     state: State = {
@@ -54,18 +56,18 @@ def retrieved(
         ],
     }
     update = update_of(kg_retrieve, state, runtime(view=view))
-    by = {known[name]: known[of] for name, of in update["handed_on"].items()}
+    by = {known[one["id"]]: known[one["by"]] for one in update["graph_candidates"] if "by" in one}
     brought = [known[candidate["id"]] for candidate in update["graph_candidates"]]
-    return {**update, "handed_on": by, "graph_candidates": brought}
+    return {**update, "by": by, "graph_candidates": brought}
 
 
 def test_what_a_candidate_hands_on_to_and_what_limits_it_are_looked_up(harbour: View) -> None:
     update = retrieved(harbour, ["zeppelin"], [1, 2], S=1)
-    assert update["handed_on"] == {0: 1, 3: 2}
+    assert update["by"] == {0: 1, 3: 2}
     assert 4 not in update["graph_candidates"]
     assert [t["predicate"] for t in update["triplets"]] == ["exception_to", "uses"]
     alone = retrieved(harbour, ["zeppelin"], [1], S=1)
-    assert alone["handed_on"] == {0: 1, 3: 1}
+    assert alone["by"] == {0: 1, 3: 1}
     assert {t["predicate"] for t in alone["triplets"]} == {"refers_to", "uses"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from indexes import view_of
-from records import candidate
+from records import Held, candidate
 from running import runtime, update_of
 from tiny_bert import build
 
@@ -82,7 +82,7 @@ def test_what_the_question_points_to_is_taken_whole_and_first(small: View) -> No
         *(found(chunk, pointed=1.0) for chunk in chunks[:3]),
         *(found(chunk, lexical=1.0) for chunk in chunks[3:]),
     ]
-    around = runtime(reranker=FeatureReranker(small))
+    around = runtime(view=small, reranker=FeatureReranker(small))
     taken = update_of(rerank, state(pool, k=4), around)["passages"]
     assert ids(taken)[:3] == [chunk["id"] for chunk in chunks[:3]]
     assert [passage["n"] for passage in taken] == [1, 2, 3, 4]
@@ -143,7 +143,8 @@ def retried(found: list[Candidate], strategy: str) -> State:
 def test_a_retry_takes_what_its_strategy_says(
     strategy: str, pool: list[Candidate], taken: list[str]
 ) -> None:
-    update = update_of(rerank, retried(pool, strategy), runtime(reranker=NoReranker()))
+    around = runtime(view=Held(*pool), reranker=NoReranker())
+    update = update_of(rerank, retried(pool, strategy), around)
     assert ids(update["passages"]) == taken
 
 
@@ -231,7 +232,8 @@ def test_what_is_called_by_name_comes_somewhat_before_others() -> None:
     asked = state(told)
     for called, order in (([], "abc"), (["b.txt"], "abc"), (["c.txt"], "cab")):
         asked["parsed"]["called"] = called
-        update = update_of(rerank, asked, runtime(reranker=NoReranker()))
+        around = runtime(view=Held(*told), reranker=NoReranker())
+        update = update_of(rerank, asked, around)
         assert "".join(one["id"] for one in update["passages"]) == order, called
 
 
@@ -244,7 +246,8 @@ def test_each_of_a_few_documents_has_a_passage() -> None:
     asked = {**state(told), "plan": {"k": 1, "Q": 1, "K": 1, "S": 1}}
     for called, taken in (([], "ac"), (["True.txt"], "a")):
         asked["parsed"]["called"] = called
-        update = update_of(rerank, asked, runtime(reranker=NoReranker()))
+        around = runtime(view=Held(*told), reranker=NoReranker())
+        update = update_of(rerank, asked, around)
         assert "".join(one["id"] for one in update["passages"]) == taken, called
         beside = [one["id"] for one in update["passages"] if BESIDE in one["signals"]]
         assert beside == [*taken[1:]]
@@ -262,7 +265,7 @@ def test_one_is_taken_that_relations_lead_to() -> None:
     assert [one["id"] for one in first_related(pool[:3], pool)] == ["d"]
     assert first_related(pool, pool) == []
     asked = {**state(pool), "plan": {"k": 1, "Q": 1, "K": 1, "S": 1}}
-    update = update_of(rerank, asked, runtime(reranker=NoReranker()))
+    update = update_of(rerank, asked, runtime(view=Held(*pool), reranker=NoReranker()))
     assert [one["id"] for one in update["passages"]] == ["a", "c"]
     assert [BESIDE in one["signals"] for one in update["passages"]] == [False, True]
 

@@ -1,17 +1,20 @@
 """Records of the core, filled in for tests."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from lexloop.core.types import Attempt, Candidate, Chunk, Draft, Evaluation, Passage, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.document import Document
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.question.parts import parse as parse_question
 from lexloop.nodes.relevance import Query, Sources, query_of
+from lexloop.store.reading import Readable
 from lexloop.store.view import View
 
 
@@ -64,6 +67,19 @@ class Read:
         return None if text is None else parse(text)
 
 
+class Held(Readable):
+    """Chunks that are read by their ids as a view reads them; their documents are empty."""
+
+    def __init__(self, *chunks: Chunk) -> None:
+        self._held = {one["id"]: one for one in chunks}
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        return [self._held[name] for name in chunk_ids]
+
+    def document(self, name: str) -> Document:
+        return Document(name, "", "")
+
+
 def triplet(subject: str, predicate: str, obj: str) -> Triplet:
     """A relation stated by the first chunk."""
     quote = f"{subject} {predicate} {obj}"
@@ -103,7 +119,6 @@ def attempt(number: int, question: str, queries: list[str], verdict: Evaluation)
         "queries": queries,
         "keywords": [],
         "passages": [],
-        "triplets": [],
         "answer": "An answer.",
         "abstained": False,
         "citations": [],

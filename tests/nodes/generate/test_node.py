@@ -1,15 +1,14 @@
 """What the node adds to a draft, and what is not answered."""
 
-from types import SimpleNamespace
+from collections.abc import Mapping
 
 import pytest
-from records import chunk, passage
+from records import Held, chunk, passage
 from running import runtime
 
 from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Citation, Draft, StructureLine
-from lexloop.documents.document import Document
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.node import generate, with_told
 from lexloop.nodes.question.parts import parse
@@ -43,12 +42,14 @@ def test_sources_go_on_after_all_markers_of_the_draft(
     assert not told["abstained"]
 
 
-BACKEND = SimpleNamespace(
-    titles={},
-    chunks=lambda names: [chunk(id=name) for name in names],
-    document=lambda name: Document(name, "", ""),
-    located=lambda citation: citation,
-)
+class Backend(Held):
+    titles: Mapping[str, str] = {}
+
+    def located(self, citation: Citation) -> Citation:
+        return citation
+
+
+BACKEND = Backend(chunk(id="c1#0"), chunk(id="c2#0"))
 
 
 class Quoting:
@@ -70,7 +71,7 @@ def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
     state: State = {"parsed": parse("?"), "asked": "?", "passages": [given], "triplets": []}
     update = waited(generate(state, runtime(generator=Quoting(), guard=Quoting(), view=BACKEND)))
-    assert update["passages"][0] == given
+    assert update["passages"][0] is given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
         ("c2#0", 2, 0.0, {"quoted": 1.0})
     ]

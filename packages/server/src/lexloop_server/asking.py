@@ -45,6 +45,8 @@ from lexloop_server.people import Person
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
+    from lexloop.graph.resources import Resources
+    from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
 T = TypeVar("T")
@@ -173,9 +175,13 @@ class Run:
 
         return collection_of(place)
 
-    def record(self, hosts: Sequence[str]) -> dict[str, Any]:
-        """Return the answer's record."""
-        record = answer_record(self.state, self.first, hosts, candidates=True)
+    def record(self, hosts: Sequence[str], resources: "Resources") -> dict[str, Any]:
+        """Return the answer's record; ``resources`` have the documents of its candidates."""
+
+        def view_of(collection: str, snapshot: str) -> "View | None":
+            return resources(self.settings.get(collection, self.first), snapshot).view
+
+        record = answer_record(self.state, self.first, hosts, view_of)
         record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
         collections: list[str] = self.state.get("collections", list(self.settings))
         if len(self.settings) == 1:
@@ -386,7 +392,7 @@ class Asking:
         Raises:
             AuditError: The audit log cannot be written; nobody gets the answer.
         """
-        record = run.record(self.hosts)
+        record = run.record(self.hosts, self.engine.resources)
         documents = found_documents(chain(record["citations"], record["near"], record["passages"]))
         self.audit.note(run.person.name, "answer", id=run.id, documents=documents)
         if run.kept and (why := self._keep(run, record)):

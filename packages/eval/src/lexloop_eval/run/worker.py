@@ -17,7 +17,7 @@ from lexloop.core.errors import LexloopError
 from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Connection, Settings
-from lexloop.core.types import Attempt, Candidate, Passage
+from lexloop.core.types import Attempt, Passage
 from lexloop.core.workers import Frame
 from lexloop.documents.text.tokens import words
 from lexloop.graph.build import build_graph
@@ -28,6 +28,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge, claims_of
+from lexloop.nodes.evaluate.node import best_attempt
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question.parts import parse
 from lexloop.store.view import Collection, View
@@ -332,7 +333,7 @@ def _unverified(asked: Answered) -> Score:
         return 0.0
     if not asked.passages and not state["citations"]:
         return Unresolved("the answer was written without passages")
-    told = state["draft"]["told"] if "draft" in state else []
+    told = best_attempt(state["attempts"]).get("told", []) if state["attempts"] else []
     return float(
         len(citation_problems(state["answer"], state["citations"], asked.view.text_of, told))
     )
@@ -347,37 +348,37 @@ def _relevant(asked: Answered) -> Relevant:
     return asked.judges.known.get(("relevant", id(index)), lambda: index.relevant(asked.gold))
 
 
-def ranking(state: dict[str, Any]) -> list[Candidate]:
-    """Return the passages, then the other candidates in the order of fusion.
+def ranking(state: dict[str, Any]) -> list[str]:
+    """Return the ids of the passages, then of the other candidates in the order of fusion.
 
     Where an earlier attempt became the answer its candidates are gone, and the passages are all.
     """
-    passages: list[Candidate] = list(state["passages"])
-    if state["attempts"][-1]["passages"] != state["passages"]:
-        return passages
-    chosen = {passage["id"] for passage in passages}
-    further = [*state.get("candidates", []), *state.get("graph_candidates", [])]
-    rest = {candidate["id"]: candidate for candidate in further if candidate["id"] not in chosen}
-    return [*passages, *rest.values()]
+    last, chosen, found, related = (
+        [passage["id"] for passage in listed]
+        for listed in (
+            *(state["attempts"][-1]["passages"], state["passages"]),
+            *(state["candidates"], state["graph_candidates"]),
+        )
+    )
+    return list(dict.fromkeys([*chosen, *found, *related])) if last == chosen else chosen
 
 
 def of_retrieval(
-    relevant: Relevant, ranked: Sequence[Candidate], passages: Sequence[Passage], k: int
+    relevant: Relevant, ranked: Sequence[str], passages: Sequence[Passage], k: int
 ) -> dict[str, Score]:
     """Return each ranking metric at k, 5 and 10, of documents at 3, and of characters.
 
     Args:
         relevant: The chunks, documents and spans that should have been found.
-        ranked: Chunks, best first, with the passages before all others.
+        ranked: The ids of chunks, best first, with the passages before all others.
         passages: The passages that the answer was written from.
         k: The number of passages that the plan allows.
     """
-    ids = [candidate["id"] for candidate in ranked]
-    owners = list(dict.fromkeys(candidate["document"] for candidate in ranked))
+    owners = list(dict.fromkeys(name.rpartition("#")[0] for name in ranked))
     at: dict[tuple[str, int | str], dict[str, Score]] = {
-        ("", "k"): _at(ids[: len(passages)], relevant.chunks, k),
+        ("", "k"): _at(ranked[: len(passages)], relevant.chunks, k),
         ("document_", _DOCUMENTS): _at(owners, relevant.documents, _DOCUMENTS),
-        **{("", n): _at(ids, relevant.chunks, n, least=n) for n in _DEPTHS},
+        **{("", n): _at(ranked, relevant.chunks, n, least=n) for n in _DEPTHS},
     }
     by_cutoff = {
         f"{of}{name}@{n}": score for (of, n), scores in at.items() for name, score in scores.items()
