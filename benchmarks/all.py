@@ -266,6 +266,7 @@ FIGURES = [
         "python benchmarks/indexing.py --documents {data}/contracts/documents --every 10",
     ),
     Figure("startup", "python benchmarks/startup.py"),
+    Figure("embedding", "python benchmarks/embedding.py"),
     Figure("server", "python benchmarks/server.py --runs 3 --seconds 15"),
     Figure("server-memory", "python benchmarks/server.py --questions 10000"),
     Figure("rules", "python benchmarks/rules.py --data {data}"),

@@ -162,7 +162,16 @@ class Triplet(TypedDict):
     collection: NotRequired[str]
 
 
-class Citation(TypedDict):
+class Span(TypedDict):
+    """A source of an answer by its number and its place."""
+
+    n: int
+    document: str
+    start: int
+    end: int
+
+
+class Citation(Span):
     """A source of an answer: ``document_text[start:end] == quote``.
 
     Sources are numbered from 1 in the order in which the answer uses them. ``section`` is the exact
@@ -175,12 +184,8 @@ class Citation(TypedDict):
     shown. ``read_from_picture`` is the confidence, from 0 to 1, of words recognised in a picture.
     """
 
-    n: int
-    document: str
     section: str
     page: int | None
-    start: int
-    end: int
     quote: str
     lead: NotRequired[str]
     lead_spans: NotRequired[list[list[int]]]
@@ -432,15 +437,6 @@ class Chosen(Scored):
 
     n: int
     supporting: NotRequired[bool]
-
-
-class Span(TypedDict):
-    """A citation by its place alone."""
-
-    n: int
-    document: str
-    start: int
-    end: int
 
 
 class Attempt(TypedDict):

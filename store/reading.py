@@ -86,8 +86,7 @@ class Readable:
             KeyError: Its document is not in this view.
         """
         passage: Passage = {**candidate, "n": n}
-        document = self.document(passage["document"])
-        at = at_of(document, passage["start"], passage["end"])
+        at = at_of(self.document(passage["document"]), passage["start"], passage["end"])
         return {**passage, "at": at} if at else passage
 
     def every_chunk(self, step: int = 1) -> Iterator[Chunk]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -247,14 +248,12 @@ def answer_record(
 
 def _candidates(found: Sequence[Scored], view_of: ViewOf, snapshot: str) -> list[dict[str, Any]]:
     """Return candidates with their texts and places, which a state does not hold."""
-    listed = []
-    for name in dict.fromkeys(one.get("collection", "") for one in found):
-        own = [one for one in found if one.get("collection", "") == name]
-        label = {"collection": name} if name else {}
-        # what changed since the question was asked is not shown
+    listed: list[dict[str, Any]] = []
+    for name, own in groupby(found, lambda one: one.get("collection", "")):
+        view, label = view_of(name, snapshot), {"collection": name} if name else {}
+        # of documents that changed meanwhile none are shown
         with suppress(ConflictError):
-            view = view_of(name, snapshot)
-            listed += [{**label, **one} for one in view.candidates(own)] if view else []
+            listed += [{**label, **one} for one in view.candidates([*own])] if view else []
     return listed
 
 

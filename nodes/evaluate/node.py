@@ -47,24 +47,24 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     context = runtime.context
     untranslated = state.get("untranslated", "")
     if repeats(state):  # nothing new was found, and nothing was written
-        attempts, best = state["attempts"], _kept(state)
+        attempts = state["attempts"]
     else:
         verdict = await _judged(state, context)
         evaluation = _disputed(verdict, state["draft"].get("conflicts", []))
         attempts = _with_draft(state, evaluation)
-        best = _best(state, attempts)
         judged = context.judge is not None and not untranslated
         # an answer that only other documents stand against is the best that there is
         disputed = state["draft"].get("conflicts") and verdict["passed"]
         again = judged and not disputed and may_retry(attempts, context.settings)
         if again and context.engineer.has_more(state["meant"], attempts):
-            return {"attempts": attempts, "evaluation": evaluation, "best": best}
-    chosen = best_attempt(attempts)
-    warning = warning_for(chosen, len(attempts), judged=context.judge is not None)
+            kept = _kept(state, attempts)
+            return {"attempts": attempts, "evaluation": evaluation, "best": kept}
+    best = best_attempt(attempts)
+    warning = warning_for(best, len(attempts), judged=context.judge is not None)
     if untranslated:
-        what_follows = NOT_ANSWERED if chosen["abstained"] else MAY_MISS
+        what_follows = NOT_ANSWERED if best["abstained"] else MAY_MISS
         warning = f"{untranslated} {what_follows} {warning}".strip()
-    elif not chosen["evaluation"]["passed"] and not context.generator.instructions:
+    elif not best["evaluation"]["passed"] and not context.generator.instructions:
         unread = await computed(_unread, state, context.view) if context.view is not None else ""
         warning = f"{unread} {warning}".strip()
     return _final(state, attempts, best, warning, context.settings)
@@ -93,12 +93,10 @@ def unfinished(
     if drafted and not repeats(state):
         problems = _problems(state, context.view)
         attempts = _with_draft(state, _record(_unscored("It was not judged."), problems, False))
-        best = _best(state, attempts)
-    elif attempts:
-        best = _kept(state)
-    else:
+    if not attempts:
         return None
-    warning = _warning_for_unfinished(best_attempt(attempts), error.what)
+    best = best_attempt(attempts)
+    warning = _warning_for_unfinished(best, error.what)
     return _final(state, attempts, best, warning, context.settings)
 
 
@@ -132,29 +130,28 @@ def _chosen(passage: Passage) -> Chosen:
 
 
 def _span(citation: Citation) -> Span:
-    place = citation["start"], citation["end"]
-    return Span(n=citation["n"], document=citation["document"], start=place[0], end=place[1])
+    return {
+        "n": citation["n"],
+        "document": citation["document"],
+        "start": citation["start"],
+        "end": citation["end"],
+    }
 
 
-def _best(state: State, attempts: list[Attempt]) -> Best:
-    """Return the best attempt; the last of them is the one in the state."""
-    if best_attempt(attempts) is not attempts[-1]:
-        return _kept(state)
-    passages, triplets = state["passages"], state["triplets"]
-    return {"draft": state["draft"], "passages": passages, "triplets": triplets}
-
-
-def _kept(state: State) -> Best:
-    """Return the best attempt before this one.
+def _kept(state: State, attempts: list[Attempt]) -> Best:
+    """Return the best attempt: the draft, if it is the last one, or that of an earlier step.
 
     Raises:
         ConflictError: An earlier version made the attempts.
     """
-    if (best := state.get("best")) is None:
+    if len(attempts) > len(state["attempts"]) and best_attempt(attempts) is attempts[-1]:
+        passages, triplets = state["passages"], state["triplets"]
+        return {"draft": state["draft"], "passages": passages, "triplets": triplets}
+    if (kept := state.get("best")) is None:
         raise ConflictError(
             "The thread has attempts of an earlier version of Lexloop.", "Ask the question again."
         )
-    return best
+    return kept
 
 
 def _disputed(verdict: Evaluation, conflicts: list[str]) -> Evaluation:
@@ -247,23 +244,22 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
 
 
 def _final(
-    state: State, attempts: list[Attempt], best: Best, warning: str, settings: Settings
+    state: State, attempts: list[Attempt], best: Attempt, warning: str, settings: Settings
 ) -> Update:
-    chosen, draft = best_attempt(attempts), best["draft"]
+    kept = _kept(state, attempts)
     update: Update = {
         "attempts": attempts,
-        "answer": ABSTENTION if draft["abstained"] else draft["answer"],
-        "abstained": draft["abstained"],
+        "answer": ABSTENTION if best["abstained"] else best["answer"],
+        "abstained": best["abstained"],
         "warning": warning,
-        "citations": draft["citations"],
-        "finding": finding_of(chosen),
-        "near": draft["near"],
-        "evaluation": chosen["evaluation"],
+        "citations": kept["draft"]["citations"],
+        "finding": finding_of(best),
+        "near": kept["draft"]["near"],
+        "evaluation": best["evaluation"],
         "draft": drafted(""),  # or later checkpoints would hold it, too
     }
     if state.get("best") is not None:
-        kept: Update = {"passages": best["passages"], "triplets": best["triplets"], "best": None}
-        update = {**update, **kept}
+        update |= {"passages": kept["passages"], "triplets": kept["triplets"], "best": None}
     ended: State = {**state, **update}
     return {
         **update,
