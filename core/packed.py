@@ -13,9 +13,10 @@ class Packed(LastValue[Any]):
     """The last value of a key: plain data."""
 
     def checkpoint(self) -> Any:
-        """Return the value as it is kept."""
-        value = super().checkpoint()
-        return zlib.compress(_SERDE.dumps_typed(value)[1]) if value else value
+        """Return the value as it is kept; what is empty stays as it is."""
+        if not self.is_available() or not self.value:
+            return super().checkpoint()
+        return zlib.compress(_SERDE.dumps_typed(self.value)[1])
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """Return the key with a value that was kept; threads of earlier versions keep it plain."""
