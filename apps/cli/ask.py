@@ -14,7 +14,7 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
 from lexloop.apps.shapes.files import check_writable, write_answers
-from lexloop.apps.shapes.record import answer_record, dated, of_collection
+from lexloop.apps.shapes.record import answer_record, compared, dated, of_collection
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Connection, Settings
 
@@ -63,8 +63,9 @@ def ask(
         session = _opened(settings, connection, progress, context.params)
         start_s = time.monotonic() - BEGAN
         state = asyncio.run(session.ask(text, progress))
-    view_of = session.view_of if trace else None
-    record = answer_record(state, session.settings, session.hosts, view_of)
+    record = answer_record(state, session.settings, session.hosts)
+    if trace:
+        record |= compared(state, session.settings, session.resources, session.collections)
     if collections is not None:
         record |= {"collections": state["collections"], "corpus": collections}
     if out is not None:

@@ -31,7 +31,7 @@ from lexloop.apps.cli.terminal import (
     typed_so_far,
 )
 from lexloop.apps.retention import expire
-from lexloop.apps.shapes.record import answer_record, dated
+from lexloop.apps.shapes.record import answer_record, compared, dated
 from lexloop.apps.shapes.text import one_line
 from lexloop.apps.threads import IN_MEMORY, LOCAL, ThreadStore
 from lexloop.core.configuration import data_folder
@@ -223,7 +223,8 @@ class _Conversation:
             if progress.draft:
                 result_console().print(plain(progress.draft, "dim"))
             raise
-        record = answer_record(state, settings, self._session.hosts, self._session.view_of)
+        record = answer_record(state, settings, self._session.hosts)
+        record |= compared(state, settings, self._session.resources, {})
         self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
         # stored before it is shown, so that it is not lost if the terminal closes now
         try:

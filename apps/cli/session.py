@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lexloop.core.types import Turn
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
-    from lexloop.store.view import View
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,6 @@ class Session:
     hosts: list[str]
     resources: "Resources"
     collections: "Mapping[str, Settings]" = field(default_factory=dict)
-
-    def view_of(self, collection: str, snapshot: str) -> "View | None":
-        """Return the documents that a collection was asked over; see ``answer_record``."""
-        return self.resources(self.collections.get(collection, self.settings), snapshot).view
 
     async def ask(
         self, question: str, progress: Progress, history: "Sequence[Turn]" = ()

@@ -4,7 +4,7 @@ It includes the verdict in words, and the hosts that receive text of questions a
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
@@ -33,7 +33,7 @@ from lexloop.core.types import (
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
-    from lexloop.store.view import View
+    from lexloop.graph.resources import Resources
 
 SCORES = ("answer_relevance", "context_relevance", "groundedness")
 HEADS: dict[Finding, str] = {
@@ -48,8 +48,6 @@ _OF_THE_STATE = (
     *("complexity", "probabilities", "plan", "passages"),
     *("attempts", "degraded", "usage"),
 )
-ViewOf = Callable[[str, str], "View | None"]
-"""From a collection, "" for the only one, and the snapshot that was asked to its documents."""
 _SOURCED = ("citations", "near", "passages", "triplets")
 _FOUND: dict[Finding, str] = {
     "answers": "The documents answer this question.",
@@ -198,10 +196,7 @@ def searched_for(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answer_record(
-    state: Mapping[str, Any],
-    settings: "Settings",
-    hosts: Sequence[str],
-    view_of: ViewOf | None = None,
+    state: Mapping[str, Any], settings: "Settings", hosts: Sequence[str]
 ) -> dict[str, Any]:
     """Return the answer in a graph's working state as one JSON object.
 
@@ -209,13 +204,11 @@ def answer_record(
         state: The state after a question.
         settings: The settings of the question.
         hosts: The hosts that received its text.
-        view_of: Returns the documents, to list all candidates of the last attempt from, with their
-            signals, and the model's reasoning before its replies. None lists neither.
     """
     from lexloop.knowledge.relations import reading
 
     evaluation = state["evaluation"]
-    report = {
+    return {
         "id": state["turn_id"],
         "question": state.get("typed") or state["asked"],
         **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
@@ -239,22 +232,35 @@ def answer_record(
         "model": settings.model.name,
         "hosts": list(hosts),
     }
-    if view_of is None:
-        return report
-    found = ("candidates", "graph_candidates")
-    compared = {name: _candidates(state[name], view_of, state["snapshot"]) for name in found}
-    return {**report, **compared, "reasoning": state["reasoning"]}
 
 
-def _candidates(found: Sequence[Scored], view_of: ViewOf, snapshot: str) -> list[dict[str, Any]]:
-    """Return candidates with their texts and places, which a state does not hold."""
-    listed: list[dict[str, Any]] = []
-    for name, own in groupby(found, lambda one: one.get("collection", "")):
-        view, label = view_of(name, snapshot), {"collection": name} if name else {}
-        # of documents that changed meanwhile none are shown
-        with suppress(ConflictError):
-            listed += [{**label, **one} for one in view.candidates([*own])] if view else []
-    return listed
+def compared(
+    state: Mapping[str, Any],
+    settings: "Settings",
+    resources: "Resources",
+    collections: "Mapping[str, Settings]",
+) -> dict[str, Any]:
+    """Return all candidates of the last attempt, and the model's reasoning before its replies.
+
+    Args:
+        state: The state after a question.
+        settings: The settings of the question.
+        resources: Open the documents, since a state does not hold the candidates' texts.
+        collections: The settings of each collection, if several were asked.
+    """
+
+    def listed(found: Sequence[Scored]) -> list[dict[str, Any]]:
+        whole: list[dict[str, Any]] = []
+        for name, own in groupby(found, lambda one: one.get("collection", "")):
+            view = resources(collections.get(name, settings), state["snapshot"]).view
+            label = {"collection": name} if name else {}
+            # of documents that changed meanwhile none are shown
+            with suppress(ConflictError):
+                whole += [{**label, **one} for one in view.candidates([*own])] if view else []
+        return whole
+
+    found = {name: listed(state[name]) for name in ("candidates", "graph_candidates")}
+    return {**found, "reasoning": state["reasoning"]}
 
 
 def dated(

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.offered import EMBEDDED_ALONE, chosen
-from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
+from lexloop.apps.shapes.record import answer_record, compared, dated, of_collection, searched_for
 from lexloop.apps.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, messages_of, tags_of_thread, typed
 from lexloop.core.errors import (
@@ -46,7 +46,6 @@ from lexloop_server.people import Person
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
     from lexloop.graph.resources import Resources
-    from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
 T = TypeVar("T")
@@ -177,11 +176,8 @@ class Run:
 
     def record(self, hosts: Sequence[str], resources: "Resources") -> dict[str, Any]:
         """Return the answer's record; ``resources`` have the documents of its candidates."""
-
-        def view_of(collection: str, snapshot: str) -> "View | None":
-            return resources(self.settings.get(collection, self.first), snapshot).view
-
-        record = answer_record(self.state, self.first, hosts, view_of)
+        record = answer_record(self.state, self.first, hosts)
+        record |= compared(self.state, self.first, resources, self.settings)
         record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
         collections: list[str] = self.state.get("collections", list(self.settings))
         if len(self.settings) == 1:
