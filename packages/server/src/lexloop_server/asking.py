@@ -176,8 +176,10 @@ class Run:
 
     def record(self, hosts: Sequence[str], resources: "Resources") -> dict[str, Any]:
         """Return the answer's record; ``resources`` have the documents of its candidates."""
-        record = answer_record(self.state, self.first, hosts)
-        record |= compared(self.state, self.first, resources, self.settings)
+        record = {
+            **answer_record(self.state, self.first, hosts),
+            **compared(self.state, self.first, resources, self.settings),
+        }
         record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
         collections: list[str] = self.state.get("collections", list(self.settings))
         if len(self.settings) == 1:
@@ -185,13 +187,14 @@ class Run:
         answer = dated(
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
-        only = dict.fromkeys(chain(*(settings.access.only for settings in self.settings.values())))
-        details = {
-            "only": [*only],
+        only = chain(*(settings.access.only for settings in self.settings.values()))
+        return {
+            **answer,
+            "only": [*dict.fromkeys(only)],
             "corpus": ", ".join(collections),
             "model": shown(self.first.model.name),
+            "steps": self.told,
         }
-        return {**answer, **details, "steps": self.told}
 
 
 @dataclass
