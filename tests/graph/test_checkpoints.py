@@ -48,6 +48,7 @@ def test_a_turn_on_the_sample_is_small(file: sqlite3.Connection, sample: Resourc
     assert len(turn.checkpoints) == 9
     assert turn.mean <= 8_192
     assert sum(turn.checkpoints) <= 61_440
+    assert turn.writes <= 21_000  # what nodes wrote is kept besides
 
 
 def test_every_checkpoint_leads_to_the_same_answer(

@@ -15,11 +15,6 @@ class Turn(NamedTuple):
         """The bytes of a checkpoint."""
         return sum(self.checkpoints) / len(self.checkpoints)
 
-    @property
-    def whole(self) -> int:
-        """The bytes of all of it."""
-        return sum(self.checkpoints) + self.writes
-
 
 def turn_kept(file: sqlite3.Connection, after: str = "") -> Turn:
     """What was kept of the turn after a checkpoint, or of the first."""
