@@ -233,6 +233,11 @@ FIGURES = [
         "followups-canard",
         f"python benchmarks/followups.py --rewrites {_CANARD} --answers",
     ),
+    Figure(
+        "ask-back",
+        "python benchmarks/ask_back.py --contracts {data}/contracts",
+        "what is asked back was chosen with our own questions in view",
+    ),
     Figure("law", "python benchmarks/law.py --gdpr {data}/gdpr", _LAW),
     Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
     Figure(

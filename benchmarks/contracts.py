@@ -17,7 +17,7 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -91,16 +91,16 @@ def _overlaps(probe: Row, citation: Citation) -> bool:
     return any(citation["start"] < end and start < citation["end"] for start, end in probe["spans"])
 
 
-def _of_each(texts: Sequence[Path], probes: Sequence[Row]) -> list[str]:
-    """Ask collections of three contracts what two of them answer at least: a row of the table."""
+def threes(texts: Sequence[Path], probes: Sequence[Row]) -> Iterator[tuple[str, list[list[Row]]]]:
+    """Collections of three contracts, in a folder each, and what two of them answer at least.
+
+    That is a few questions, each as three probes: one for each contract.
+    """
     by: dict[str, dict[str, Row]] = {}
     for probe in probes:
         by.setdefault(probe["document"], {})[probe["category"]] = probe
     drawn = [path for path in texts if path.name in by and path.stat().st_size < _SHORT]
     random.Random(_SEED).shuffle(drawn)
-    there: list[tuple[bool, bool]] = []
-    lacking: list[bool] = []
-    asked = 0
     for group in list(zip(*[iter(drawn)] * 3, strict=False))[:_GROUPS]:
         kinds = [by[path.name] for path in group]
         common = sorted(set.intersection(*map(set, kinds)))
@@ -109,18 +109,26 @@ def _of_each(texts: Sequence[Path], probes: Sequence[Row]) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
             for path in group:
                 shutil.copy(path, folder)
-            for category in shared[:_ASKED]:
-                asked += 1
-                cited = graph.invoke(
-                    {"messages": [HumanMessage(kinds[0][category]["bare_question"])]},
-                    context={"corpus": folder},
-                )["citations"]
-                for own in (kind[category] for kind in kinds):
-                    mine = [c for c in cited if c["document"] == own["document"]]
-                    if own["answerable"]:
-                        there.append((bool(mine), any(_overlaps(own, c) for c in mine)))
-                    else:
-                        lacking.append(bool(mine))
+            yield folder, [[kind[category] for kind in kinds] for category in shared[:_ASKED]]
+
+
+def _of_each(texts: Sequence[Path], probes: Sequence[Row]) -> list[str]:
+    """Ask collections of three contracts what two of them answer at least: a row of the table."""
+    there: list[tuple[bool, bool]] = []
+    lacking: list[bool] = []
+    asked = 0
+    for folder, questions in threes(texts, probes):
+        for each in questions:
+            asked += 1
+            cited = graph.invoke(
+                {"messages": [HumanMessage(each[0]["bare_question"])]}, context={"corpus": folder}
+            )["citations"]
+            for own in each:
+                mine = [c for c in cited if c["document"] == own["document"]]
+                if own["answerable"]:
+                    there.append((bool(mine), any(_overlaps(own, c) for c in mine)))
+                else:
+                    lacking.append(bool(mine))
     shares = [f"{fmean(values):.3f}" for values in zip(*there, strict=True)]
     wrongly = f"{fmean(lacking):.3f}" if lacking else ""
     figures = [str(asked), str(len(there)), *shares, str(len(lacking)), wrongly]

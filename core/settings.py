@@ -90,7 +90,7 @@ _NODES = {
     "plan": ["classify"],
     "retrieval": ["rewrite", "hybrid_retrieve", "kg_retrieve", "rerank"],
     "fusion": ["hybrid_retrieve"],
-    "answer": ["generate"],
+    "answer": ["ask_back", "generate"],
     "loop": ["evaluate", "engineer_prompt"],
     "model": ["rewrite", "generate", "evaluate", "engineer_prompt"],
     "prompts": ["rewrite", "generate", "evaluate", "engineer_prompt"],

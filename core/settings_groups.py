@@ -395,6 +395,12 @@ class AnswerSettings(Group):
         description="How the answer's message carries its sources: as annotations of its content, "
         "or `text` for below the answer, too, for a parent graph that reads plain text.",
     )
+    ask_back: bool | None = Field(
+        default=None,
+        description="Whether a question that fits several documents or parties is asked back, once "
+        "a turn. Unset: in `lexloop chat` and in Studio alone.",
+        json_schema_extra={"langgraph_nodes": ["ask_back"]},
+    )
 
 
 Care = Literal["low", "normal", "high"]

@@ -20,12 +20,14 @@ from lexloop.core.types import (
     Attempt,
     Best,
     Citation,
+    Clarified,
     Degradation,
     Draft,
     Evaluation,
     Finding,
     ParsedQuestion,
     Passage,
+    Piece,
     Plan,
     Pointed,
     Reading,
@@ -136,12 +138,17 @@ class State(InputState, OutputState, total=False):
     probabilities: Annotated[list[float], about("The probability of each class.")]
     plan: Annotated[Plan, about("Passages k, queries Q, keywords K, path length S."), whole_plan]
     advice: Annotated[Advice | None, about("What the next attempt is to do otherwise.")]
+    clarified: Annotated[
+        Clarified | None, about("What was asked back; none while something may be.")
+    ]
     untranslated: Annotated[str, about("What is said of a question in another language.")]
     parsed: Annotated[ParsedQuestion, about("The question of this attempt, and its queries.")]
     meant: Annotated[ParsedQuestion, about("The same of the first attempt: what is answered.")]
     pointed: Annotated[Pointed | None, about("The provision that the question names.")]
+    retrieved: Annotated[list[Piece], about("What a retriever of the caller's own found."), Packed]
     candidates: Annotated[list[Scored], about("What the search found, fused."), Packed]
     graph_candidates: Annotated[list[Scored], about("What the knowledge graph added."), Packed]
+    edited: Annotated[bool, about("Whether a person chose the passages.")]
     draft: Annotated[Draft, about("The answer of this attempt before its verdict.")]
     best: Annotated[Best | None, about("The best attempt so far, while another is made."), Packed]
     # not in the output: it may recite the instructions
@@ -169,6 +176,8 @@ def fresh() -> Update:
         "advice": None,
         "untranslated": "",
         "pointed": None,
+        "edited": False,
+        "retrieved": [],
         "candidates": [],
         "graph_candidates": [],
         "reasoning": [],

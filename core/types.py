@@ -201,6 +201,23 @@ Kind = Literal["duration", "money", "percentage", "measure", "number", "contact"
 """A kind of fact that a question may ask for by its words."""
 
 
+class Piece(TypedDict):
+    """A text that a retriever of the caller's found: its source, its page from 1 or 0, and more."""
+
+    source: str
+    page: int
+    text: str
+    metadata: dict[str, str]
+
+
+class Clarified(TypedDict, total=False):
+    """What was asked back, the reply, and the documents that it chose; empty if nothing was."""
+
+    question: str
+    reply: str
+    documents: list[str]
+
+
 class Part(TypedDict):
     """One thing that a question asks, in words that can be understood on their own.
 

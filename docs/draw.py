@@ -71,10 +71,11 @@ def main() -> None:
 
 
 def loop() -> str:
-    """Return the picture of the graph that answers a question."""
+    """Return the picture of the graph that answers a question; what asks a person is left out."""
     from lexloop.graph.build import build_graph
 
     graph = build_graph(lambda *_: None).get_graph()
+    graph.remove_node(graph.nodes["ask_back"])
     edges = sorted((edge.source, edge.target, edge.conditional) for edge in graph.edges)
     straight = ["__start__"]
     while straight[-1] != "__end__":  # each step's next one that was not passed yet

@@ -251,6 +251,8 @@ class _Agent:
         if state["degraded"]:  # the model failed, so do not wait for it again
             settings = embedded_only(settings)
         part = state["ways"][collection]
+        if settings.answer.ask_back:  # each collection would ask for itself
+            settings = settings.changed(**{"answer.ask_back": False})
         asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
         with within(Deadline(time.monotonic() + state["seconds_left"], settings.deadline_s)):
             output: Any = await self._questions.ainvoke(

@@ -15,11 +15,13 @@ from lexloop.core.errors import SettingsError
 from lexloop.core.running import computed
 from lexloop.core.state import InputState, OutputState, State, Update
 from lexloop.graph.compiled import Builder, Lexloop
-from lexloop.graph.node import Function, Node, Resolve, node_of
+from lexloop.graph.node import Function, Narrow, Node, Resolve, node_of, untimed
 from lexloop.nodes.classify import classify
 from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt import engineer_prompt
+from lexloop.nodes.evaluate.approve import approve as ask_approval
 from lexloop.nodes.evaluate.node import evaluate, repeats
+from lexloop.nodes.generate.ask_back import ask_back
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.kg_retrieve import kg_retrieve
@@ -29,11 +31,13 @@ from lexloop.nodes.rerank import rerank
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.retrievers import BaseRetriever
 
 __all__ = ["LAST_OF_RETRIEVAL", "RECURSION_LIMIT", "Lexloop", "build_graph"]
 
 RECURSION_LIMIT = 64
-"""7 nodes before the first verdict, 8 per retry, at most 5 retries: 47, below 64."""
+"""7 nodes before the first verdict, 5 more if something is asked back, 8 per retry, at most 5
+retries: 52, below 64."""
 LAST_OF_RETRIEVAL = "rerank"
 """The node whose update contains the passages for the answer."""
 _STEPS: dict[str, Function] = {
@@ -42,6 +46,7 @@ _STEPS: dict[str, Function] = {
     "hybrid_retrieve": hybrid_retrieve,
     "kg_retrieve": kg_retrieve,
     "rerank": rerank,
+    "ask_back": ask_back,
     "generate": generate,
     "evaluate": evaluate,
     "engineer_prompt": engineer_prompt,
@@ -56,14 +61,29 @@ async def after_classify(state: State) -> Literal["rewrite", "__end__"]:
     return "__end__" if state["answer"] else "rewrite"
 
 
-async def after_rerank(state: State) -> Literal["generate", "evaluate"]:
-    """Skip generation if the passages are those of an earlier attempt; the question then ends."""
+async def after_rerank(state: State) -> Literal["ask_back", "generate", "evaluate"]:
+    """Ask back once, if the settings say so.
+
+    Skip generation if the passages are those of an earlier attempt; the question then ends.
+    """
+    if state.get("clarified", {}) is None:
+        return "ask_back"
     return "evaluate" if repeats(state) else "generate"
+
+
+async def after_ask_back(state: State) -> Literal["rewrite", "generate"]:
+    """Read the question anew if somebody said what is meant."""
+    return "rewrite" if state["clarified"] else "generate"
 
 
 async def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
     """End if there is an answer, otherwise try again. ``evaluate`` counts the retries."""
     return "__end__" if state["answer"] else "engineer_prompt"
+
+
+async def after_approve(state: State) -> Literal["generate", "__end__"]:
+    """End with the answer as a person left it, or write another from the passages they left."""
+    return "__end__" if state["answer"] else "generate"
 
 
 def build_graph(
@@ -77,10 +97,12 @@ def build_graph(
     nodes: Mapping[str, Own] | None = None,
     before: Mapping[str, Own] | None = None,
     after: Mapping[str, Own] | None = None,
+    retriever: "BaseRetriever | None" = None,
+    approve: bool = False,
     input_key: str = "question",
     **compiling: Any,
 ) -> Lexloop:
-    """Wire the eight nodes and the loop.
+    """Wire the eight steps, the loop, and the nodes that ask a person.
 
     Args:
         contexts: Returns the nodes' context for a run's settings and a snapshot of the corpus. None
@@ -96,6 +118,10 @@ def build_graph(
             finds what the step works with in ``runtime.context``.
         before: Functions that run before a step, as nodes of their own named ``before_STEP``.
         after: Functions that run after a step, as nodes of their own named ``after_STEP``.
+        retriever: A LangChain retriever that takes the place of the search of a corpus; what it
+            finds is ranked, quoted and cited as other documents are.
+        approve: Whether the run pauses before the answer is returned, for a person to approve it,
+            or to edit it or its passages. That needs a checkpointer.
         input_key: The key under which a parent's state has the question.
         compiling: What ``StateGraph.compile`` takes: ``interrupt_before``, ``interrupt_after``,
             ``store``, ``cache``, ``name``, ``debug``.
@@ -109,6 +135,13 @@ def build_graph(
 
         brought = Objects.of(model, models, embeddings)
         contexts = Resources.configured(brought, **(settings or {}))
+    among: Narrow | None = None
+    if retriever is not None:
+        from lexloop.graph.retrieved import Retrieved
+
+        searched = Retrieved(retriever, contexts)
+        contexts, among = searched, searched.among
+        nodes = {"hybrid_retrieve": searched.search, **(nodes or {})}
     own, before, after = nodes or {}, before or {}, after or {}
     for added in (own, before, after):
         _refuse_unusable(added)
@@ -128,17 +161,29 @@ def build_graph(
         chosen = _adapted(step, own[step]) if step in own else function
         asked = _asking_under(input_key, chosen) if first else chosen
         around = [_around(added[step]) if step in added else None for added in (before, after)]
-        graph.add_step(step, node_of(asked, contexts, first), chosen, *around)
+        graph.add_step(step, node_of(asked, contexts, first, among), chosen, *around)
+    if approve:
+        graph.add_step("approve", untimed(ask_approval, contexts, among), ask_approval)
+    _wire(graph, "approve" if approve else END)
+    return graph.compile(checkpointer, **{"name": "lexloop", **compiling})
+
+
+def _wire(graph: Builder, last: str) -> None:
+    """Add the edges in flow order; ``last`` is where an answer goes."""
     graph.add_edge(START, "classify")
     graph.add_conditional_edges("classify", Node(after_classify), ["rewrite", END])
     graph.add_edge("rewrite", "hybrid_retrieve")
     graph.add_edge("hybrid_retrieve", "kg_retrieve")
     graph.add_edge("kg_retrieve", "rerank")
-    graph.add_conditional_edges("rerank", Node(after_rerank), ["generate", "evaluate"])
+    ways = ["generate", "evaluate", "ask_back"]
+    graph.add_conditional_edges("rerank", Node(after_rerank), ways)
+    graph.add_conditional_edges("ask_back", Node(after_ask_back), ["rewrite", "generate"])
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", Node(after_evaluate), ["engineer_prompt", END])
+    ends = {"engineer_prompt": "engineer_prompt", END: last}
+    graph.add_conditional_edges("evaluate", Node(after_evaluate), ends)
     graph.add_edge("engineer_prompt", "rewrite")
-    return graph.compile(checkpointer, **{"name": "lexloop", **compiling})
+    if last != END:
+        graph.add_conditional_edges(last, Node(after_approve), ["generate", END])
 
 
 def _refuse_unusable(added: Mapping[str, Own]) -> None:
@@ -166,7 +211,7 @@ def _adapted(step: str, own: Own) -> Function:
             update = await computed(own, *given)
         return update or {}
 
-    adapted.__name__ = step
+    adapted.__name__, adapted.__doc__ = step, inspect.getdoc(own)
     return adapted
 
 

@@ -19,6 +19,7 @@ from collections.abc import (
     Hashable,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
 from contextlib import aclosing, nullcontext, suppress
@@ -309,7 +310,8 @@ class Builder(StateGraph[State, Settings, InputState, OutputState]):
 
     def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
         """Add edges as ``StateGraph`` does, around what runs before and after their steps."""
-        ways = {choice: self._begins.get(choice, choice) for choice in path_map}
+        ways = path_map if isinstance(path_map, Mapping) else {way: way for way in path_map}
+        ways = {choice: self._begins.get(way, way) for choice, way in ways.items()}
         return super().add_conditional_edges(self._ends.get(source, source), path, ways)
 
     def compile(self, checkpointer: Checkpointer = None, **options: Any) -> Lexloop:

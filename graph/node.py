@@ -26,6 +26,7 @@ best attempt so far is found and its citations verified. No answer is to be a se
 
 Function = Callable[[Any, Runtime[Context]], Coroutine[Any, Any, Any]]
 Resolve = Callable[[Any, str | None], Context]
+Narrow = Callable[[Context, State], Context]
 CONTEXT_KEY = "lexloop"
 """Under this key a parent graph with a context of its own passes settings on."""
 
@@ -57,13 +58,16 @@ class Node(Runnable[Any, Any]):
         return await self._function(input)
 
 
-def node_of(function: Function, resolve: Resolve, first: bool = False) -> Node:
+def node_of(
+    function: Function, resolve: Resolve, first: bool = False, among: Narrow | None = None
+) -> Node:
     """Return the node of a function of the state and the runtime.
 
     Args:
         function: What the node does.
         resolve: From what a run brings and the corpus's snapshot to the context of the nodes.
         first: Whether a question begins here, so that the corpus is looked at anew.
+        among: Returns a context over what the question's state has of documents, if given.
     """
 
     async def updated(state: State) -> Update:
@@ -73,11 +77,28 @@ def node_of(function: Function, resolve: Resolve, first: bool = False) -> Node:
         runtime: Runtime[Any] = get_runtime()
         # what the last question of a thread left is nothing to the next one
         before: State = {} if first else state
-        context = await computed(resolve, runtime.context, before.get("snapshot"))
+        context = await _context(resolve, runtime.context, before, among)
         run = _Run(function.__name__, before, context)
         return await run.update(lambda context: function(state, runtime.override(context=context)))
 
     return Node(updated, function.__name__)
+
+
+def untimed(function: Function, resolve: Resolve, among: Narrow | None = None) -> Node:
+    """Return the node of a function that waits for a person: it has no deadline and no budget."""
+
+    async def updated(state: State) -> Update:
+        runtime: Runtime[Any] = get_runtime()
+        context = await _context(resolve, runtime.context, state, among)
+        made: Update = await function(state, runtime.override(context=context))
+        return made
+
+    return Node(updated, function.__name__)
+
+
+async def _context(resolve: Resolve, brought: Any, state: State, among: Narrow | None) -> Context:
+    context = await computed(resolve, brought, state.get("snapshot"))
+    return await computed(among, context, state) if among is not None else context
 
 
 class _Clock:

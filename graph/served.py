@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 _AUTH = "LANGGRAPH_AUTH"
 """LangGraph's server sets this variable if its configuration has an ``Auth`` handler."""
+_FOR_STUDIO = os.environ.get("LANGSMITH_LANGGRAPH_API_VARIANT") == "local_dev"
+"""Whether ``langgraph dev`` serves the graphs, whose clients are Studio and developers: they know
+what to do with a run that pauses. Other servers' clients need not."""
 _UNNAMED = "(no corpus)"
 """The corpus of a run if neither it nor the server names one."""
 _default = resources.defaults.corpus if names_corpus() else _UNNAMED
@@ -53,6 +56,8 @@ class ForCallers:
     def __init__(self, permit: Permit | None) -> None:
         self._permit = permit
         self.defaults = resources.defaults.changed(corpus=_default)
+        if self.defaults.answer.ask_back is None:
+            self.defaults = self.defaults.changed(**{"answer.ask_back": _FOR_STUDIO})
         if permit is not None:
             # the server's own tags are for those who do not sign in
             self.defaults = self.defaults.changed(**{"access.tags": ()})

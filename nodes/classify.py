@@ -292,6 +292,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
         "complexity": complexity,
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
+        "clarified": None if settings.answer.ask_back else {},
         "degraded": [*corpus.degraded, *([] if turn["history"] else corpus.unread)],
     }
     names = context.view.documents if context.view else ()

@@ -18,7 +18,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.session import Opening, Session, open_session
+from lexloop.apps.cli.session import ASKED_BACK, Opening, Session, open_session
 from lexloop.apps.cli.terminal import (
     Progress,
     ctrl_c_is_ignored,
@@ -82,6 +82,8 @@ def chat(
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer or drops a line, twice it leaves."""
     settings = options.chosen_settings(context.params)
+    if settings.answer.ask_back is None:  # a pipe has nobody to reply
+        settings = settings.changed(**{"answer.ask_back": sys.stdin.isatty()})
     connection = options.chosen_connection(context.params)
     # says when, and no other conversation has it
     name = thread or f"{datetime.now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
@@ -219,6 +221,10 @@ class _Conversation:
             with progress:
                 history = self._store.history(self._thread)
                 state = self._runner.run(self._session.ask(question, progress, history))
+            if asked_back := state.pop(ASKED_BACK, None):
+                reply = _read_reply(asked_back)
+                with progress:
+                    state |= self._runner.run(self._session.reply(reply, progress))
         except KeyboardInterrupt:
             if progress.draft:
                 result_console().print(plain(progress.draft, "dim"))
@@ -285,7 +291,9 @@ class _Conversation:
             model = None if named == "none" else named
             settings = self._session.settings.changed(**{"model.name": model})
             with Progress() as progress:
-                self._session = open_session(settings, self.connection or Connection(), progress)
+                self._session = open_session(
+                    settings, self.connection or Connection(), progress, asking_back=True
+                )
         _note(f"Answers come from {self._session.settings.model.name or 'this machine alone'}.")
 
     def _export(self, file: str) -> None:
@@ -316,6 +324,17 @@ class _Conversation:
         replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
         _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
+
+
+def _read_reply(asked: dict[str, Any]) -> str:
+    """Read the reply to what is asked back, a number or words; leaving it leaves the question."""
+    say(one_line(asked["question"]))
+    for choice in asked["choices"]:
+        say((f"{choice['id']:>2} ", "bold"), one_line(choice["label"]))
+    try:
+        return read_line(_PROMPT)
+    except EOFError as error:
+        raise KeyboardInterrupt from error
 
 
 def _list_commands() -> None:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from lexloop.graph.resources import Resources
 
 
+ASKED_BACK = "__interrupt__"
+"""Where LangGraph has what a paused run asks."""
+_THREAD = "chat"
+
+
 @dataclass(frozen=True)
 class Session:
     """A graph with its settings.
@@ -38,15 +43,32 @@ class Session:
     ) -> dict[str, Any]:
         """Return the working state after ``question``, without its messages.
 
+        If something is asked back, that is under ``ASKED_BACK``; ``reply`` goes on from there.
+
         Raises:
             LexloopError: The question cannot be answered.
         """
+        from langgraph.checkpoint.base import BaseCheckpointSaver
+
         from lexloop.core.conversation import messages_of
 
+        if isinstance(self.graph.checkpointer, BaseCheckpointSaver):
+            self.graph.checkpointer.delete_thread(_THREAD)
+        asked = {"question": question, "messages": messages_of(history)}
+        return await self._run(asked, progress)
+
+    async def reply(self, said: str, progress: Progress) -> dict[str, Any]:
+        """Return what changes in the state by the reply to what was asked back."""
+        from langgraph.types import Command
+
+        return await self._run(Command(resume=said), progress)
+
+    async def _run(self, given: Any, progress: Progress) -> dict[str, Any]:
         state: dict[str, Any] = {}
         progress.begin()
         events: AsyncIterator[Any] = self.graph.astream(
-            {"question": question, "messages": messages_of(history)},
+            given,
+            {"configurable": {"thread_id": _THREAD}},
             context=None if self.collections else self.settings,
             stream_mode=["updates", "custom"],
         )
@@ -55,6 +77,8 @@ class Session:
                 progress.token(event)
                 continue
             for node, update in event.items():
+                if node == ASKED_BACK:
+                    return {**state, ASKED_BACK: update[0].value}
                 state.update(update or {})
                 progress.node(node, update or {})
         state.pop("messages", None)
@@ -66,6 +90,7 @@ def open_session(
     connection: "Connection",
     progress: Progress,
     collections: "Mapping[str, Settings] | None" = None,
+    asking_back: bool = False,
 ) -> Session:
     """Print where text will go, and load what the settings need.
 
@@ -74,6 +99,7 @@ def open_session(
         connection: The address and key of models.
         progress: Called with the progress.
         collections: The settings of each collection by its name, for an agent over several.
+        asking_back: Whether there is somebody to ask back.
 
     Raises:
         LexloopError: Settings, a corpus, data or a model cannot be used.
@@ -95,9 +121,12 @@ def open_session(
 
             graph = build_agent_graph(collections, resources)
             return Session(graph, all_settings[0], hosts, resources, collections)
+        from langgraph.checkpoint.memory import InMemorySaver
+
         from lexloop.graph.build import build_graph
 
-        return Session(build_graph(resources), settings, hosts, resources)
+        saver = InMemorySaver() if asking_back and settings.answer.ask_back else None
+        return Session(build_graph(resources, saver), settings, hosts, resources)
 
 
 _LOOK_S, _SOON_S = 0.05, 1.0
@@ -132,7 +161,7 @@ class Opening:
 
     def _open(self, settings: "Settings", connection: "Connection") -> None:
         try:
-            self._session = open_session(settings, connection, self._progress)
+            self._session = open_session(settings, connection, self._progress, asking_back=True)
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._error = error
         self._done.set()

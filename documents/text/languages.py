@@ -129,7 +129,7 @@ def languages_of(texts: Iterable[str]) -> list[str]:
     if scripts["Japanese"] >= _SHARE * scripts["Chinese"]:  # its words may have Chinese signs alone
         scripts["Japanese"] += scripts.pop("Chinese", 0)
     return known + [
-        f"{s} script" for s, n in scripts.items() if s != "Latin" and n >= _SHARE * total
+        f"{s} script" for s, n in scripts.items() if s != "Latin" and n >= max(1, _SHARE * total)
     ]
 
 

@@ -33,7 +33,7 @@ from lexloop.documents.text.languages import (
 )
 from lexloop.nodes.context import TRIAD, Context, Judgement, drafted
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
-from lexloop.nodes.markers import spread, unmarked
+from lexloop.nodes.markers import numbers_in, spread, unmarked
 from lexloop.nodes.messages import answer_message, structured
 from lexloop.store.view import View
 
@@ -52,7 +52,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         verdict = await _judged(state, context)
         evaluation = _disputed(verdict, state["draft"].get("conflicts", []))
         attempts = _with_draft(state, evaluation)
-        judged = context.judge is not None and not untranslated
+        judged = context.judge is not None and not untranslated and not state.get("edited")
         # an answer that only other documents stand against is the best that there is
         disputed = state["draft"].get("conflicts") and verdict["passed"]
         again = judged and not disputed and may_retry(attempts, context.settings)
@@ -98,6 +98,21 @@ def unfinished(
     best = best_attempt(attempts)
     warning = _warning_for_unfinished(best, error.what)
     return _final(state, attempts, best, warning, context.settings)
+
+
+def as_left(state: State, context: Context, answer: str) -> Update:
+    """End a turn with the answer as a person left it, or with the abstention if it is empty."""
+    kept = [citation for citation in state["citations"] if citation["n"] in numbers_in(answer)]
+    told = best_attempt(state["attempts"]).get("told", [])
+    draft = drafted(answer or ABSTENTION, kept, told=told)
+    edited: State = {**state, "draft": draft, "best": None, "attempts": []}
+    problems = _problems(edited, context.view)
+    said = "A person edited this answer." if answer else "A person did not approve the answer."
+    evaluation = _record(_unscored(said), problems, passed=bool(answer) and not problems)
+    (attempt,) = attempts = _with_draft(edited, evaluation)
+    warning = warning_for(attempt, 1, judged=True) if answer else said
+    ended = _final(edited, attempts, attempt, warning, context.settings)
+    return {**ended, "attempts": state["attempts"]}
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:

@@ -168,7 +168,7 @@ class _Versions:
             if other == document or other not in self._among:
                 continue
             versions = self._are_versions(document, other)
-            if not versions and self._are_apart(document, other):
+            if not versions and are_apart(document, other, self._view):
                 continue
             for statement in self._view.statements(chunk["id"])[0]:
                 its = statement.text.lower().split()
@@ -181,17 +181,6 @@ class _Versions:
             if statement.text != quote and (differences := contradictions(quote, statement.text)):
                 span = statement.start, statement.end, statement.label
                 yield self._view.cited(name, *span), differences
-
-    def _are_apart(self, document: str, other: str) -> bool:
-        """Return whether documents have different parties, or different titles of one form.
-
-        The lease of the mill does not contradict the lease of the barn.
-        """
-        mine, theirs = (parties_of(self._view.text_of(name) or "") for name in (document, other))
-        if mine and theirs and {p.name for p in mine} != {p.name for p in theirs}:
-            return True
-        titles = self._view.titles[document], self._view.titles[other]
-        return term_set(titles[0]) != term_set(titles[1]) and of_one_form(*titles)
 
     def _are_versions(self, document: str, other: str) -> bool:
         """Return whether two documents are versions of one text, not two contracts of one form.
@@ -207,6 +196,18 @@ class _Versions:
             shared = sum(line in whole or line in long for line in sample) / max(1, len(sample))
             self._versions[pair] = shared >= _VERSIONS
         return self._versions[pair]
+
+
+def are_apart(document: str, other: str, view: View) -> bool:
+    """Return whether documents have different parties, or different titles of one form.
+
+    The lease of the mill does not contradict the lease of the barn.
+    """
+    mine, theirs = (parties_of(view.text_of(name) or "") for name in (document, other))
+    if mine and theirs and {p.name for p in mine} != {p.name for p in theirs}:
+        return True
+    titles = view.titles[document], view.titles[other]
+    return term_set(titles[0]) != term_set(titles[1]) and of_one_form(*titles)
 
 
 def _covers(citation: Citation, other: Citation) -> bool:

@@ -103,6 +103,7 @@ class ExtractiveGenerator:
         enough = answers >= self._least.passed or (defined and not features.undefined)
         alone = units or question["called"] or defined
         each = [] if alone else self._best_of_each(query, scored, answers)
+        each = each if len(each) > 1 else []
         chosen = select(query, scored, self._lengths, enough=enough, each=each)
         if there < self._least.there or answers < self._least.given:
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
@@ -136,23 +137,31 @@ class ExtractiveGenerator:
                     return other
         return item
 
+    def each(self, question: ParsedQuestion, passages: list[Passage]) -> dict[str, str]:
+        """Return the best statement of each document that may answer."""
+        query = query_of(question, self._sources)
+        scored = score_quotables(query, passages, self._sources)
+        if scored is None:
+            return {}
+        answers = probability_found(read_features(query, scored.among_the_best, self._sources))
+        best = [scored.quotables[i] for i in self._best_of_each(query, scored, answers)]
+        return {item.passage["document"]: item.text for item in best}
+
     def _best_of_each(self, query: Query, scored: ScoredQuotables, answers: float) -> list[int]:
-        """Return the best statement of each document that may answer, if several may.
+        """Return the best statement of each document that may answer.
 
         If an answer would pass, they must be likely enough to pass themselves.
         """
         places: dict[str, list[int]] = {}
         for place, item in enumerate(scored.quotables):
             places.setdefault(item.passage["document"], []).append(place)
-        if len(places) < 2:
-            return []
         least = self._least.passed if answers >= self._least.passed else EACH
         best: list[int] = []
         for own in places.values():
             alone = scored.only(own)
             if probability_found(read_features(query, alone, self._sources)) >= least:
                 best.append(own[int(alone.best.argmax())])
-        return best if len(best) > 1 else []
+        return best
 
     def _unanswered(self, question: ParsedQuestion, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that the passages would not answer if asked alone."""

@@ -24,6 +24,7 @@ from lexloop.nodes.question.parts import (
     asking_sentences,
     be_of,
     in_context,
+    leans,
     opens_like_asking,
     without_context,
     without_preamble,
@@ -135,6 +136,28 @@ def leans_on_history(question: str) -> bool:
 def _content(text: str) -> list[str]:
     """Return the words of a text that name something."""
     return [word for word in words(text) if word not in _EMPTY]
+
+
+class Pronoun(NamedTuple):
+    """A pronoun that a question leans by.
+
+    Args:
+        of_a_person: Whether it stands for a person, as "he", "him", "she" and "her" do.
+        led: Whether the question names something before it that it may stand for, or so much that
+            it may stand for nothing: "How much does it cost to park?"
+    """
+
+    of_a_person: bool
+    led: bool
+
+
+def loose_pronoun(question: str) -> Pronoun | None:
+    """Return the pronoun that a question cannot be understood without, or None if it has none."""
+    found = PERSONAL.search(question) or _POSSESSIVE.search(question)
+    if found is None or not leans(question):
+        return None
+    led = any(_phrases(question[: found.start()])) or len(_content(question)) > 1
+    return Pronoun(found.group()[0].lower() in "hs", led)
 
 
 @dataclass

@@ -116,7 +116,8 @@ class Heads:
         No other document may have the word, except one of the same form.
         """
         terms = term_set(word)
-        named = frozenset(n for n, names in self.names.items() if terms and terms <= _terms(names))
+        called = {name: terms_called(names) for name, names in self.names.items()}
+        named = frozenset(name for name in called if terms and terms <= called[name])
         if not named or len(named) == len(self.titles):
             return frozenset()
         return named if self.are_alike(named, self.having(word) - named) else frozenset()
@@ -134,7 +135,8 @@ def of_one_form(title: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 13)
-def _terms(names: str) -> frozenset[str]:
+def terms_called(names: str) -> frozenset[str]:
+    """Return the terms of a document's name and title, whose words may be joined."""
     return term_set(" ".join(PIECE.findall(folded(names))))
 
 

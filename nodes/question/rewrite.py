@@ -263,6 +263,8 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         parsed = await computed(_asked_inside, parsed, question, history, view)
     if advice:
         parsed["documents"] = state["meant"]["documents"]
+    elif chosen := (state.get("clarified") or {}).get("documents"):
+        parsed["documents"] = [*chosen]
     if history or advice:
         parsed = _of_earlier(parsed, state["asked"] if advice else question)
     return {**update, "parsed": parsed, "meant": state["meant"] if advice else parsed}

@@ -71,6 +71,30 @@ def test_a_question_may_be_typed_while_documents_are_read(
     assert shown.wait() == 0
 
 
+def test_what_fits_two_documents_is_asked_back_in_a_line(
+    on_terminal: Callable[..., Terminal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, rent in (("barn", 640), ("mill", 900)):
+        text = f"Lease of the {name.title()}\n\n1. The rent is {rent} euros a month.\n"
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path.parent / "cache"))
+    shown = on_terminal("chat", "--corpus", str(tmp_path))
+    for reply in (CTRL_C, "2"):
+        shown.ask("What is the rent?")
+        shown.expect("Which document do you mean?")
+        shown.expect("mill.txt: Lease of the Mill")
+        if reply == CTRL_C:
+            shown.expect("> ")
+            shown.interrupt_prompt()
+            shown.expect("Stopped.")
+        else:
+            shown.ask(reply)
+    shown.expect("The rent is 900 euros a month.")
+    shown.expect("> ")
+    shown.type(CTRL_D)
+    assert shown.wait() == 0
+
+
 @pytest.fixture
 def kept(threads: Path) -> tuple[str, ...]:
     """A chat on a thread of its own."""

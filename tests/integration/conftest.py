@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from fake_openai import FakeOpenAI
+from fake_openai import KEY, FakeOpenAI
 from langgraph_server import Served, langgraph_dev
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -41,3 +41,10 @@ def example() -> Callable[[str], ModuleType]:
         return module
 
     return load
+
+
+@pytest.fixture
+def agents_model(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    return server

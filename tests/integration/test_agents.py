@@ -5,8 +5,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-from fake_openai import KEY, FakeOpenAI, Reply
+from fake_openai import FakeOpenAI, Reply
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
@@ -18,13 +17,6 @@ TENANCY = Path(__file__).parents[1] / "support" / "routing" / "tenancy"
 QUESTION = "What is a bias audit?"
 ASKED: Any = {"messages": [HumanMessage("Who makes a bias audit?")]}
 Example = Callable[[str], ModuleType]
-
-
-@pytest.fixture
-def agents_model(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    return server
 
 
 def told_to(state: dict[str, Any]) -> list[Any]:

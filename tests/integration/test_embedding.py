@@ -1,5 +1,6 @@
 """Lexloop inside other graphs: as a node, and called in a node."""
 
+import ast
 import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,15 +9,19 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from fake_openai import FakeOpenAI, Reply
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import RetryPolicy
+from langgraph.types import Command, RetryPolicy
+from tool_calls import calls
 
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.graph.app import graph as lexloop
 
 QUESTION = "What is a bias audit?"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 Example = Callable[[str], ModuleType]
 
 
@@ -93,6 +98,40 @@ def test_a_parents_retry_policy_does_not_repeat_errors() -> None:
     with pytest.raises(LexloopError):
         tried.extend(event["name"] for _, _, event in steps if "input" in event)
     assert tried == ["law", "classify"]
+
+
+@pytest.mark.parametrize("name", ["parent", "approval"])
+def test_a_first_parent_graph_takes_thirty_lines(name: str) -> None:
+    source = (EXAMPLES / f"{name}.py").read_text("utf-8")
+    told = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr)]
+    strings = [one for one in told if isinstance(one.value, ast.Constant)]
+    docstrings = {n for one in strings for n in range(one.lineno, (one.end_lineno or 0) + 1)}
+    lines = enumerate(source.splitlines(), 1)
+    assert len([n for n, line in lines if line.strip() and n not in docstrings]) <= 30
+
+
+def test_a_parent_shows_its_steps_and_asks_again_by_a_tool(
+    agents_model: FakeOpenAI, example: Example, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents_model.script(calls(("ask_the_law", QUESTION)), Reply("By an independent auditor. [1]"))
+    parent = example("parent")
+    parent.run("openai:scripted", QUESTION)
+    *steps, said = capsys.readouterr().out.splitlines()
+    assert steps[:2] == ["law classify", "law rewrite"]
+    assert {"law", "note_sources", "advise tools"} <= {*steps}
+    assert said == "By an independent auditor. [1]"
+    parent.run("openai:scripted", " ")
+    assert capsys.readouterr().out.startswith("The question is empty.")
+
+
+def test_a_person_approves_what_a_model_of_the_parents_wrote(example: Example) -> None:
+    model = FakeListChatModel(responses=["A bias audit is an impartial evaluation. [1]"])
+    graph, thread = example("approval").build(model), {"configurable": {"thread_id": "one"}}
+    shown = graph.invoke(asking(QUESTION), thread)["__interrupt__"][0].value
+    assert shown["answer"] == "A bias audit is an impartial evaluation. [1]"
+    assert {passage["document"] for passage in shown["passages"]} == {"law.txt"}
+    found = graph.invoke(Command(resume={"answer": "It is impartial. [1]"}), thread)
+    assert found["messages"][-1].text == "It is impartial. [1]"
 
 
 def test_examples_run_as_scripts(

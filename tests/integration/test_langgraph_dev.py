@@ -1,5 +1,6 @@
 """The graph behind ``langgraph dev``, as Studio and other clients meet it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,20 @@ def test_a_bad_run_ends_in_an_error_that_says_why(
     assert event == "error"
     assert data["error"] == kind
     assert says in data["message"]
+
+
+def test_whoever_uses_studio_is_asked_back(served: Served, tmp_path: Path) -> None:
+    for name, rent in (("barn", 640), ("mill", 900)):
+        text = f"Lease of the {name.title()}\n\n1. The rent is {rent} euros a month.\n"
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    thread = served.client.threads.create()["thread_id"]
+    given: Any = {"context": {"corpus": str(tmp_path)}}
+    asked = {"question": "What is the rent?"}
+    found: Any = served.client.runs.wait(thread, "lexloop", input=asked, **given)
+    (pause,) = found["__interrupt__"]
+    assert [choice["id"] for choice in pause["value"]["choices"]] == ["1", "2"]
+    found = served.client.runs.wait(thread, "lexloop", command={"resume": "2"}, **given)
+    assert "900 euros" in found["answer"]
 
 
 SLIP = {"corpsu": "contracts"}
