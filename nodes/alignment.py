@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lexloop.documents.text.exceptions import LIMITING
 from lexloop.documents.text.quantities import UNITS, dates, number_of
-from lexloop.documents.text.tokens import term_set, tokenize
+from lexloop.documents.text.tokens import term_set, tokenize, words
 
 LIKE = 0.7
 """The least share of the shorter text that a copy must have."""
@@ -369,3 +369,28 @@ def parties_of(evidence: str) -> frozenset[str]:
     nouns = _SUBJECT.findall(evidence)
     nouns += [word for word in evidence.split() if AGENT.search(word.strip(".,;:()").lower())]
     return frozenset(term for noun in nouns for term in tokenize(noun))
+
+
+_BOUNDS_AND_IDIOMS = re.compile(
+    r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
+    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
+    r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(r"^\s*(?:no|yes)[.,]\s", re.IGNORECASE)
+_REACH = 5
+
+
+def negated_terms(text: str) -> frozenset[str]:
+    """Return the search terms after a negation in ``text``.
+
+    Bounds ("not more than"), idioms ("not only") and an initial "No." do not negate anything.
+    """
+    negated: set[str] = set()
+    plain = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
+    for place, word in enumerate(plain):
+        if word in NEGATORS or re.search(r"n['’]t$", word):
+            reach = plain[place + 1 : place + 1 + _REACH]
+            terms = (tokenize(other) for other in reach if not other[0].isdigit())
+            negated |= set(next(filter(None, terms), ()))
+    return frozenset(negated)

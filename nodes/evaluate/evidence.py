@@ -18,10 +18,10 @@ from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.alignment import (
     CLAUSE,
     LIKE,
-    NEGATORS,
     added_restrictions,
     alterations,
     exchanged_junctions,
+    negated_terms,
     other_actors,
     parties_of,
     read_words,
@@ -220,34 +220,11 @@ def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Ite
                 yield f"it does not stand in {reference}"
 
 
-_BOUNDS_AND_IDIOMS = re.compile(
-    r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
-    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
-    r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
-    re.IGNORECASE,
-)
 _BOUND = re.compile(
     r"\b(?P<deny>(?:no|not)\s+)?(?P<than>more|later|longer|greater|less|fewer|earlier|sooner|higher"
     r"|lower)\s+than\b",
     re.IGNORECASE,
 )
-_VERDICT = re.compile(r"^\s*(?:no|yes)[.,]\s", re.IGNORECASE)
-_REACH = 5
-
-
-def negated_terms(text: str) -> frozenset[str]:
-    """Return the search terms after a negation in ``text``.
-
-    Bounds ("not more than"), idioms ("not only") and an initial "No." do not negate anything.
-    """
-    negated: set[str] = set()
-    plain = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
-    for place, word in enumerate(plain):
-        if word in NEGATORS or re.search(r"n['’]t$", word):
-            reach = plain[place + 1 : place + 1 + _REACH]
-            terms = (tokenize(other) for other in reach if not other[0].isdigit())
-            negated |= set(next(filter(None, terms), ()))
-    return frozenset(negated)
 
 
 def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:

@@ -16,8 +16,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, ParsedQuestion, Part, Plan, Turn
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import mismatch
-from lexloop.documents.text.quantities import facts
-from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize, words
+from lexloop.documents.text.tokens import STOP_WORDS, tokenize, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Context
@@ -30,6 +29,7 @@ from lexloop.nodes.question.describing import (
     unnamed,
 )
 from lexloop.nodes.question.followups import TURNS, leans_on_history, resolved
+from lexloop.nodes.question.kept import changed
 from lexloop.nodes.question.naming import inside, told_apart
 from lexloop.nodes.question.parts import (
     parse,
@@ -125,34 +125,9 @@ _TURN_CHARS = 4000
 class RewriteReply(BaseModel):
     """The reply that the model is asked for."""
 
-    standalone: str
+    standalone: str | None = None
     queries: list[str] = []
     keywords: list[str] = []
-
-
-_LEAST_LIKE = 0.5
-"""What a person wrote out of a follow-up is so much like it in 95 (TREC CAsT) and 99 (CANARD) of
-a hundred, what belongs to another question in less than one: ``promises.py --only models``."""
-
-
-def drift(written: str, question: str, history: list[Turn], embed: Embed) -> str:
-    """Return why what was written is another question than the one asked, or "" if it is not.
-
-    Three shares are taken together: the terms of what was written that the question or the
-    conversation has, the question's terms that it kept, and its cosine with the question as asked
-    or as the rules write it out. Numbers and references may neither come nor go.
-    """
-    asked, made = facts(question), facts(written)
-    told = " ".join(turn["content"] for turn in history)
-    if changed := sorted((made - asked - facts(told)) | (asked - made)):
-        return f"{', '.join(changed)} came or went"
-    mine, terms = term_set(written), term_set(question)
-    known = len(mine & (terms | term_set(told))) / max(1, len(mine))
-    kept = len(mine & terms) / len(terms) if terms else 1.0
-    vector, *others = embed([written, question, resolved(question, history, embed)])
-    cosine = max(float(vector @ other) for other in others)
-    like = (known + kept + cosine) / 3
-    return "" if like >= _LEAST_LIKE else f"it is {like:.2f} like it, and {_LEAST_LIKE} is needed"
 
 
 @cache
@@ -189,7 +164,7 @@ class ModelRewriter:
     Args:
         chat: The model.
         documents: Know the language that a question is translated into.
-        embed: MiniLM's unit vectors, by which drift is measured.
+        embed: Gives MiniLM's unit vectors, by which a rewriting is compared.
         own: A user's prompt, if not ours.
     """
 
@@ -207,8 +182,8 @@ class ModelRewriter:
         """Ask for all three at once; what is asked anew was written by the engineer already.
 
         The latest turns of the history are shown. What the model leaves out stays out. The question
-        is the one asked, unless it is a follow-up or of another language. If what the model
-        wrote is another question, the rules' reading stands in its place.
+        is the one asked, unless it is a follow-up or of another language. If the model wrote
+        another question, the rules' reading stands in its place, and its queries are kept.
         """
         if advice:  # in the documents' language, and to be searched by its own queries first
             return await RuleRewriter(self._embed).rewrite(question, history, plan, advice)
@@ -220,18 +195,26 @@ class ModelRewriter:
         system, user = rewrite_prompt(*asked, own=self._own)
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
-        written = " ".join(reply.standalone.split()) or question
-        if not foreign:
-            if why := await computed(drift, written, question, history, self._embed):
-                told = f"The model wrote another question than the one asked: {why}."
-                tell_loss("the question written out by the model", "the rules' reading", told)
-                return await RuleRewriter(self._embed).rewrite(question, history, plan, advice)
-            written = written if history else question
+        written = question
+        if history or foreign:
+            written = " ".join((reply.standalone or "").split()) or question
+        if history and not foreign:
+            written = await computed(self._checked, written, question, history)
+        queries = distinct(reply.queries)[: plan["Q"]]
         return {
             **parse(written),
-            "queries": distinct(reply.queries)[: plan["Q"]],
+            "queries": queries,
+            "wordings": queries,
             "keywords": distinct(reply.keywords)[: plan["K"]],
         }
+
+    def _checked(self, written: str, question: str, history: list[Turn]) -> str:
+        """Return what the model wrote, or the rules' reading if it asks another question."""
+        if not (why := changed(written, question, history, self._embed)):
+            return written
+        told = f"The model wrote another question than the one asked: {why}."
+        tell_loss("the question written out by the model", "the rules' reading", told)
+        return resolved(question, history, self._embed)
 
 
 async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
@@ -262,7 +245,12 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     if view is not None:
         parsed = await computed(_asked_inside, parsed, question, history, view)
     if advice:
-        parsed["documents"] = state["meant"]["documents"]
+        meant = state["meant"]
+        parsed["documents"] = meant["documents"]
+        if rewriter.translates:  # a model's queries reach what the words of the question do not
+            parsed["queries"] = distinct([*parsed["queries"], *meant["queries"]])
+            parsed["wordings"] = parsed["queries"]
+            parsed["keywords"] = distinct([*parsed["keywords"], *meant["keywords"]])
     elif chosen := (state.get("clarified") or {}).get("documents"):
         parsed["documents"] = [*chosen]
     if history or advice:

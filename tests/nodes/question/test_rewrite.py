@@ -21,7 +21,6 @@ from lexloop.nodes.question.rewrite import (
     ModelRewriter,
     NoRewriter,
     RuleRewriter,
-    drift,
     rewrite,
 )
 from lexloop.store.protocol import Found
@@ -218,7 +217,7 @@ def test_a_question_in_another_language_is_to_be_translated(
     assert rewriting["text"] == "How high is the fee?"
     [request] = server.requests
     assert 'kind="language">\nEnglish\n</data-' in request.user
-    assert "translate it" in request.user
+    assert "translate the question" in request.user
 
 
 PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])
@@ -227,7 +226,6 @@ PENALTY = says(standalone="What is the penalty for a violation?", queries=["pena
 @pytest.mark.parametrize(
     ("question", "history", "meant"),
     [
-        ("What is a bias audit?", [], "What is a bias audit?"),
         ("What is it?", ASKED_FIRST, "What are bias audits?"),
     ],
 )
@@ -238,13 +236,7 @@ def test_another_question_is_not_asked(
     with hearing() as told:
         rewriting = by_model(question, history)
     assert rewriting["text"] == meant
-    assert not any("penalty" in query for query in rewriting["queries"])
+    assert rewriting["queries"] == ["penalty"]  # they are searched for
     [loss] = told
     assert loss.used == "the rules' reading"
     assert "another question" in loss.reason
-
-
-def test_numbers_and_references_neither_come_nor_go() -> None:
-    asked = "What does § 20-871 say about bias audits?"
-    written = asked.replace("1 say", "2 say")
-    assert drift(written, asked, [], load_minilm().embed).endswith("came or went")

@@ -18,7 +18,8 @@ import numpy as np
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
-from lexloop.nodes.evaluate.evidence import clipped, negated_terms, share
+from lexloop.nodes.alignment import negated_terms
+from lexloop.nodes.evaluate.evidence import clipped, share
 from lexloop.nodes.markers import MARKER, cited_sentences, without_markers
 from lexloop.nodes.weights import Weights, read_shipped
 from lexloop_eval.score import Score, Unresolved
