@@ -50,7 +50,7 @@ _NARROWED: dict[str, _Schema] = {
     "retrieval.reranker": {"enum": ["embedded", "none"]},
     "plan.k": {
         "anyOf": [
-            {"const": "class", "type": "string"},
+            {"enum": ["auto", "class"], "type": "string"},
             {"type": "integer", "minimum": 1, "maximum": 50},
         ]
     },

@@ -237,6 +237,28 @@ class ByScores(Group):
         raise ValueError("Input should be `scores` or a mapping of `min_share` and `most`")
 
 
+class ByTokens(Group):
+    """How many tokens the passages may have, by the complexity class of the question.
+
+    A chunk is a paragraph of 100 to 250 tokens, where the papers' k counts chunks of 512.
+    """
+
+    budgets: tuple[Annotated[int, Field(ge=100, le=100_000)], ...] = Field(
+        default=(1500, 2000, 2500),
+        min_length=2,
+        max_length=3,
+        description="Tokens of passages for each complexity class, simplest first; of two classes "
+        "the last two count.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, given: Any) -> Any:
+        if given == "tokens" or isinstance(given, (dict, cls)):
+            return {} if given == "tokens" else given
+        raise ValueError("Input should be `tokens` or a mapping of `budgets`")
+
+
 class PlanSettings(Group):
     """The retrieval plan of a question, and the classifier that chooses it."""
 
@@ -247,10 +269,11 @@ class PlanSettings(Group):
             "and S of each class, simplest first.",
         )
     )
-    k: Literal["class"] | Annotated[int, Field(ge=1, le=50)] | ByScores = Field(
-        default="class",
-        description="Passages for the answer: by the question's class, a number, or `scores`, "
-        "which goes by the scores of the reranked candidates.",
+    k: Literal["auto", "class"] | Annotated[int, Field(ge=1, le=50)] | ByTokens | ByScores = Field(
+        default="auto",
+        description="Passages for the answer: by the question's class, a number, `tokens`, which "
+        "gives each class a budget of tokens, or `scores`, which goes by the scores of the "
+        "reranked candidates. auto is `tokens` if a model writes the answer, and `class` if not.",
     )
     Q: int | None = Field(default=None, ge=0, le=20, description="Fix Q, the sub-queries.")
     K: int | None = Field(
@@ -367,8 +390,7 @@ class AnswerSettings(Group):
     generator: Literal["auto", "embedded", "model"] = Field(
         default="auto",
         description="Who writes the answer: extracted sentences or the model. auto takes the model "
-        "where there is one, but the extracted sentences where less than half of what it "
-        "wrote is supported; `degraded` says so.",
+        "if there is one.",
     )
     statements: int = Field(
         default=4, ge=1, le=50, description="How many statements the embedded generator quotes."
@@ -423,6 +445,22 @@ LEAST: Mapping[Care, Least] = {
 does: a quarter, a good half, half as much again."""
 
 
+class Marks(NamedTuple):
+    """The least scores with which an answer passes."""
+
+    answer_relevance: float
+    context_relevance: float
+    groundedness: float
+
+
+EMBEDDED_MARKS = Marks(0.22, 0.25, 0.7)
+"""Where the embedded judge was calibrated, one in twenty answers that belong to their question and
+one in twenty sets of passages with the evidence scored lower than the first two; the third is the
+strict end of the marks that told grounded answers from others about equally well."""
+MODEL_MARKS = Marks(0.6, 0.4, 0.7)
+"""On the scale of ``evaluate.md``, where 0.5 is an answer in part, and passages with about half."""
+
+
 Rubrics = Literal["hardened", "published"]
 
 
@@ -449,21 +487,21 @@ class LoopSettings(Group):
         "refused, and the likelier an extracted answer must be to pass. The marks for relevance "
         "are for answers of which nobody says how likely they are.",
     )
-    min_answer_relevance: Share = Field(
-        default=0.22,
-        description="Pass mark for answer relevance: one in twenty answers that belong to their "
-        "question scored lower where the embedded judge was calibrated.",
+    min_answer_relevance: Share | None = Field(
+        default=None, description="Pass mark for answer relevance; by default the judge's own."
     )
-    min_context_relevance: Share = Field(
-        default=0.25,
-        description="Pass mark for context relevance: one in twenty sets of passages that hold "
-        "the evidence scored lower where the embedded judge was calibrated.",
+    min_context_relevance: Share | None = Field(
+        default=None, description="Pass mark for context relevance; by default the judge's own."
     )
-    min_groundedness: Share = Field(
-        default=0.7,
-        description="Pass mark for groundedness: the strict end of the marks that told grounded "
-        "answers from others about equally well where the embedded judge was calibrated.",
+    min_groundedness: Share | None = Field(
+        default=None, description="Pass mark for groundedness; by default the judge's own."
     )
+
+    def marks(self, *, by_model: bool) -> Marks:
+        """Return the pass marks of a judge: those set here, and its own for the others."""
+        own = MODEL_MARKS if by_model else EMBEDDED_MARKS
+        given = (self.min_answer_relevance, self.min_context_relevance, self.min_groundedness)
+        return Marks(*(mark if m is None else m for m, mark in zip(given, own, strict=True)))
 
 
 def _own(step: str) -> Any:

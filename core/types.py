@@ -26,6 +26,8 @@ FOLLOWED = "followed"
 """The signal of a candidate that a retry goes to from the passages of the attempt before."""
 BESIDE = "beside"
 """The signal of a passage that is there for what it may add, not as one of the k best."""
+KEPT = "kept"
+"""The signal of a passage that the attempt before was written from."""
 QUOTED = "quoted"
 """The signal of a passage that was not found but is quoted in the answer."""
 
@@ -305,6 +307,7 @@ class ParsedQuestion(TypedDict):
         inside: The question as it is asked inside the documents that it describes or names.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
+        wordings: The queries that a model wrote: the question in words of such documents.
     """
 
     text: str
@@ -317,6 +320,7 @@ class ParsedQuestion(TypedDict):
     inside: str
     queries: list[str]
     keywords: list[str]
+    wordings: NotRequired[list[str]]
 
 
 class Draft(TypedDict):
@@ -414,6 +418,7 @@ class Evaluation(TypedDict):
     """The verdict on one attempt. A score is None if it could not be resolved.
 
     ``answers`` is the probability that the answer answers the question, if its generator gave one.
+    ``by_model`` is true if a chat model gave the scores.
     """
 
     answer_relevance: float | None
@@ -423,6 +428,7 @@ class Evaluation(TypedDict):
     passed: bool
     reasons: list[str]
     answers: NotRequired[float]
+    by_model: NotRequired[bool]
 
 
 class Advice(TypedDict):

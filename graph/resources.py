@@ -497,16 +497,9 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     lengths = Lengths(
         settings.answer.statements, settings.answer.statement_words, settings.answer.words
     )
-    embedded = ExtractiveGenerator(view, lengths, settings.loop.care)
     if not model:
-        return embedded
-    written = ModelGenerator(model, view, settings.prompts.generate)
-    if settings.answer.generator == "model":
-        return written
-    from lexloop.nodes.evaluate.judges import SUPPORTED, EmbeddedJudge
-    from lexloop.nodes.generate.chosen import ChosenGenerator
-
-    return ChosenGenerator(written, embedded, EmbeddedJudge(view), SUPPORTED)
+        return ExtractiveGenerator(view, lengths, settings.loop.care)
+    return ModelGenerator(model, view, settings.prompts.generate)
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
@@ -523,15 +516,14 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:
     if settings.loop.evaluator == "none":
         return None
-    from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge, WithClaimsChecked
+    from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge
 
     embedded = EmbeddedJudge(view)
     model = chat_for("evaluator", settings.loop.evaluator, chat)
     if model is None:
         return embedded
-    judge = ModelJudge(model, settings.loop.rubrics, settings.prompts.evaluate)
-    # LQ-RAG's agent judges alone
-    return judge if settings.loop.rubrics == "published" else WithClaimsChecked(judge, embedded)
+    adviser = None if settings.loop.rubrics == "published" else embedded
+    return ModelJudge(model, adviser, settings.loop.rubrics, settings.prompts.evaluate)
 
 
 def _engineer(settings: Settings, chats: Chats) -> PromptEngineer:

@@ -120,6 +120,10 @@ TRIAD: tuple[Literal["context_relevance", "answer_relevance", "groundedness"], .
 """The scores of LQ-RAG, section III."""
 
 
+UNANSWERED = "Not answered: "
+"""How a reason begins that names a part of the question left unanswered."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """Three scores in [0, 1] (the triad of LQ-RAG), or None if one could not be resolved."""
@@ -130,6 +134,8 @@ class Judgement:
     reasons: list[str] = field(default_factory=list)
     answers: float | None = None  # how likely the answer answers, or None if nobody says
     unsupported: list[str] = field(default_factory=list)  # each claim that what it cites denies it
+    missing: list[str] = field(default_factory=list)  # each part of the question left unanswered
+    by_model: bool = False  # whether a model gave the scores
 
 
 class Judge(Protocol):

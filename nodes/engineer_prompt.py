@@ -1,5 +1,6 @@
 """engineer_prompt: advice for the next attempt, by rules or by a model."""
 
+import re
 from collections.abc import Iterator
 
 from langgraph.runtime import Runtime
@@ -9,7 +10,8 @@ from lexloop import prompts
 from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, Attempt, Evaluation, ParsedQuestion, Strategy
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.context import TRIAD, Context
+from lexloop.nodes.context import TRIAD, UNANSWERED, Context
+from lexloop.nodes.markers import MARKER
 
 
 async def engineer_prompt(state: State, runtime: Runtime[Context]) -> Update:
@@ -81,9 +83,10 @@ def weakest(evaluation: Evaluation) -> str:
     return min(TRIAD, key=lambda name: -1.0 if scores[name] is None else float(scores[name] or 0))
 
 
+_NUMBERED = re.compile(rf"{MARKER.pattern}\s*|\bpassages?\s+\d+\b", re.IGNORECASE)
 _MOST_QUERIES = 5
 _MOST_FOUND = 600
-"""Characters of what a judge says of a score."""
+"""Characters of what is told of a refusal."""
 
 
 class AdviceReply(BaseModel):
@@ -98,8 +101,8 @@ class AdviceReply(BaseModel):
 class ModelPromptEngineer:
     """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3).
 
-    What a judge found wrong with the first attempt is told to the next one as it is, with the
-    rules' strategy: the model is asked if there was no answer to judge, or that did not help.
+    What a judge found wrong with the first attempt is told to the next one as it is, and what it
+    found missing is searched for: the model is asked if there was no answer, or that did not help.
 
     Args:
         chat: The model.
@@ -107,18 +110,17 @@ class ModelPromptEngineer:
     """
 
     def __init__(self, chat: Chat, own: str = "") -> None:
-        self._chat, self._rules = chat, RuleEngineer()
+        self._chat = chat
         self._prompt = prompts.load("engineer_prompt", prompts.STEPS["engineer_prompt"], own)
 
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
-        """Return True: a model always has something else to say."""
-        return True
+        """Return whether the last two attempts were not both abstentions."""
+        return len(attempts) < 2 or not all(attempt["abstained"] for attempt in attempts[-2:])
 
     async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """Show what was tried and how it scored, and ask what to try next."""
-        if len(attempts) == 1 and (found := _found_wrong(attempts[0]["evaluation"])):
-            advice = await self._rules.advise(asked, attempts)
-            return {**advice, "guidance": f"{advice['guidance']} {found}"}
+        if len(attempts) == 1 and (refused := _refused(attempts[0]["evaluation"])):
+            return _mending(asked, refused)
         system, user = self._prompt.render(
             asked=asked["text"],
             attempts=[prompts.Data("attempt", _told(a), a["number"]) for a in attempts],
@@ -135,11 +137,24 @@ class ModelPromptEngineer:
         )
 
 
-def _found_wrong(evaluation: Evaluation) -> str:
-    """Return what a judge says of the lowest score, or "" if nobody judged it in words."""
-    named = weakest(evaluation).replace("_", " ")
-    said = [reason for reason in evaluation["reasons"] if reason.startswith(f"{named} ")]
-    return " ".join(said)[:_MOST_FOUND]
+def _refused(evaluation: Evaluation) -> list[str]:
+    """Return why an answer was refused, or what is said of its lowest score if nobody says why.
+
+    The numbers of passages are left out: they change.
+    """
+    scored = tuple(f"{name.replace('_', ' ')} " for name in TRIAD)
+    low = f"{weakest(evaluation).replace('_', ' ')} "
+    reasons = [reason for reason in evaluation["reasons"] if not reason.startswith(scored)]
+    reasons = reasons or [said for said in evaluation["reasons"] if said.startswith(low)]
+    return [_NUMBERED.sub("", reason).strip() for reason in reasons]
+
+
+def _mending(asked: ParsedQuestion, refused: list[str]) -> Advice:
+    """Return advice to mend what was refused, and to search for what is missing."""
+    missing = [r.removeprefix(UNANSWERED) for r in refused if r.startswith(UNANSWERED)]
+    guidance = f"An earlier answer was refused. {' '.join(refused)}"[:_MOST_FOUND]
+    strategy: Strategy = "broaden" if missing else "reread"
+    return Advice(question=asked["text"], queries=missing, guidance=guidance, strategy=strategy)
 
 
 def _told(attempt: Attempt) -> str:

@@ -24,6 +24,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.jsonl import read_jsonl
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import EMBEDDED_MARKS
 from lexloop.core.types import Citation, Passage
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.evidence import disagreements, evidence_of
@@ -198,11 +199,10 @@ def told_of_pairs(rows: Mapping[Part, Rows], failed: float) -> str:
     """Return by kind of pair how many there are and their mean score; by part AUROC and marks."""
     from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-    loop = Settings().loop
     in_use: dict[Part, float] = {
-        "answer": loop.min_answer_relevance,
-        "context": loop.min_context_relevance,
-        "groundedness": loop.min_groundedness,
+        "answer": EMBEDDED_MARKS.answer_relevance,
+        "context": EMBEDDED_MARKS.context_relevance,
+        "groundedness": EMBEDDED_MARKS.groundedness,
     }
     lines, marks = list[list[object]](), []
     for part, mark in in_use.items():

@@ -74,10 +74,10 @@ _STEPS = {
     "engineer_prompt": "to prepare another attempt",
 }
 """Steps in plain words."""
-_MARKS = {
-    "groundedness": ("What it says is borne out by what it cites", "min_groundedness"),
-    "answer_relevance": ("It is about what was asked", "min_answer_relevance"),
-    "context_relevance": ("The passages found are about what was asked", "min_context_relevance"),
+_MEASURED = {
+    "groundedness": "What it says is borne out by what it cites",
+    "answer_relevance": "It is about what was asked",
+    "context_relevance": "The passages found are about what was asked",
 }
 
 _TRACING = (
@@ -335,10 +335,11 @@ def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
             quotes = f"All {cited} quotes were found word for word at the place that is cited."
         sentences.append(quotes)
     if not state["abstained"]:
-        for name, (what, mark) in _MARKS.items():
+        marks = settings.loop.marks(by_model=evaluation.get("by_model", False))
+        for name, what in _MEASURED.items():
             value = evaluation.get(name)
             if isinstance(value, float):
-                threshold = getattr(settings.loop, mark)
+                threshold = getattr(marks, name)
                 sentences.append(
                     f"{what}: {value:.2f} of 1, where at least {threshold:.2f} is asked for."
                 )

@@ -11,7 +11,15 @@ from lexloop.core.types import Citation
 from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.markers import CitedSentence, cited_sentences, is_data, unmarked
+from lexloop.nodes.evaluate.worked import labelled, miscalculated
+from lexloop.nodes.markers import (
+    CitedSentence,
+    cited_sentences,
+    is_data,
+    numbers_in,
+    unmarked,
+    without_markers,
+)
 
 TextOf = Callable[[str], str | None]
 """Returns the text of a document by its name, or None if the user may not see it."""
@@ -58,7 +66,11 @@ def without_told(answer: str, told: Collection[str]) -> str:
 
 
 def citation_problems(
-    answer: str, citations: list[Citation], text_of: TextOf, told: Collection[str] = ()
+    answer: str,
+    citations: list[Citation],
+    text_of: TextOf,
+    told: Collection[str] = (),
+    question: str = "",
 ) -> list[str]:
     """Return the reasons why an answer's citations cannot be verified.
 
@@ -68,6 +80,7 @@ def citation_problems(
         text_of: The text of a document by name; None for an unknown document.
         told: Lines of the answer that code wrote from the documents' structure: only their
             citations are checked.
+        question: Its figures may be calculated with.
 
     Returns:
         One sentence per problem. Empty if the answer consists of sentences, each sentence cites or
@@ -80,8 +93,9 @@ def citation_problems(
     if told and not written:
         return misquoted
     problems = [*misquoted, *foreign_matter(written)]
+    written, worked = labelled(written)
     sentences = [s for s in cited_sentences(written) if s.says_something]
-    if not sentences:
+    if not (sentences or worked):
         problems.append("The answer says nothing.")
     by_number: dict[int, list[str]] = {}
     for citation in citations:
@@ -93,7 +107,16 @@ def citation_problems(
         problems += _unsupported(sentence, texts)
         # with an altered quote, shared words prove nothing
         problems += [] if misquoted else _unrelated(sentence, texts, words)
-    return problems
+    return [*problems, *(p for line in worked for p in _not_worked(line, texts, question))]
+
+
+def _not_worked(line: str, texts: dict[int, str], question: str) -> list[str]:
+    """Return the problems of a calculation that cites no rule, or does not come out."""
+    plain, cited = without_markers(line), [texts[n] for n in numbers_in(line) if n in texts]
+    if not cited:
+        return [f"No citation: {_short(plain)}"]
+    wrong = miscalculated(plain, "\n".join([question, *cited]))
+    return [f"{figure} does not come out: {_short(plain)}" for figure in wrong]
 
 
 # carries, by benchmarks/rules.py, the verdict on .25 of the GDPR's and all of us_cfr's lists

@@ -1,11 +1,11 @@
-"""The judges: calibrated features of an answer, of passages and of each claim; and a model."""
+"""The judges: calibrated features of an answer, passages and claims; and a model they advise."""
 
 import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import LIST_ITEM, tokenize
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.context import TRIAD, Judge, Judgement
+from lexloop.nodes.context import Judge, Judgement
 from lexloop.nodes.evaluate.evidence import (
     Evidence,
     clipped,
@@ -29,6 +29,7 @@ from lexloop.nodes.evaluate.evidence import (
     left_out,
     share,
 )
+from lexloop.nodes.evaluate.worked import labelled
 from lexloop.nodes.markers import CitedSentence, cited_sentences, numbers_in, without_markers
 from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.shortening import shortened
@@ -361,22 +362,42 @@ class ReasonedScore(BaseModel):
 
 
 class JudgeReply(BaseModel):
-    """The reply that the model is asked for: the triad of LQ-RAG."""
+    """The reply that the model is asked for: the triad of LQ-RAG, and what keeps it from 1."""
 
     context_relevance: ReasonedScore
     groundedness: ReasonedScore
     answer_relevance: ReasonedScore
+    unsupported: list[str] = []
+    missing: list[str] = []
 
 
 _SHOWN = 3
 """Passages that a model judges an answer by, or as many as it cites."""
+_MOST_NAMED = 5
+"""Sentences and parts that a model may name."""
 
 
 class ModelJudge:
-    """A judge by a chat model; ``own`` is a user's prompt, if not ours."""
+    """A judge by a chat model, advised by the embedded judge of claims.
 
-    def __init__(self, chat: Chat, rubrics: Rubrics = "hardened", own: str = "") -> None:
-        self._chat = chat
+    What the adviser doubts is put to the model, which decides. The adviser's scores count if the
+    model gives none.
+
+    Args:
+        chat: The model.
+        adviser: The embedded judge, or None if the model judges alone as LQ-RAG's agent does.
+        rubrics: Which of our prompts it judges by.
+        own: A user's prompt, if not ours.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        adviser: Judge | None = None,
+        rubrics: Rubrics = "hardened",
+        own: str = "",
+    ) -> None:
+        self._chat, self._adviser = chat, adviser
         name = prompts.under(rubrics, "evaluate")
         self._prompt = prompts.load(name, prompts.STEPS["evaluate"], own)
 
@@ -392,20 +413,19 @@ class ModelJudge:
         The model judges for itself: what ``answers`` says is not shown to it. It sees the passages
         that the answer cites, and of the others the best if these are few.
         """
-        numbers = {*numbers_in(answer)}
-        others = [one["n"] for one in passages if one["n"] not in numbers]
-        numbers |= {*others[: max(0, _SHOWN - len(numbers))]}
-        shown = [one for one in passages if one["n"] in numbers]
-
-        def written(share: float) -> tuple[str, str]:
-            fitted = prompts.numbered(shortened(shown, share))
-            return self._prompt.render(question=question["text"], passages=fitted, answer=answer)
-
-        request = ChatRequest("evaluate", *written(1.0), JudgeReply, shorter=written)
+        checked = None
+        if self._adviser:
+            checked = await self._adviser.judge(question, passages, labelled(answer)[0], answers)
+        doubts = checked.unsupported[:_MOST_NAMED] if checked else []
+        request = self._request(question["text"], _shown(passages, answer), answer, doubts)
         try:
             reply = parsed(await self._chat.ask(request), JudgeReply)
         except ModelReplyError as error:
-            return Judgement(None, None, None, [f"The scores could not be read: {error.what}"])
+            why = f"The scores could not be read: {error.what}"
+            if checked is None:
+                return Judgement(None, None, None, [why])
+            tell_loss("the model's scores", "embedded", why)
+            return checked
         return Judgement(
             answer_relevance=reply.answer_relevance.score,
             context_relevance=reply.context_relevance.score,
@@ -418,44 +438,30 @@ class ModelJudge:
                     ("groundedness", reply.groundedness),
                 )
             ],
+            unsupported=[f"Not supported: {said}" for said in _named(reply.unsupported)],
+            missing=_named(reply.missing),
+            by_model=True,
         )
 
+    def _request(
+        self, question: str, shown: list[Passage], answer: str, doubts: list[str]
+    ) -> ChatRequest:
+        judged = [prompts.Data("answer", answer), *(prompts.Data("doubt", one) for one in doubts)]
 
-class WithClaimsChecked:
-    """A judge with the embedded judge of claims beside it, which may only lower its verdict.
+        def written(share: float) -> tuple[str, str]:
+            fitted = prompts.numbered(shortened(shown, share))
+            return self._prompt.render(question=question, passages=fitted, answer=judged)
 
-    Whether an answer is to the point is the judge's to say: it reads what the embedded features
-    of relevance do not. That its claims are borne out each of the two has to find.
+        return ChatRequest("evaluate", *written(1.0), JudgeReply, shorter=written)
 
-    Args:
-        judge: A model's.
-        claims: The embedded one.
-    """
 
-    def __init__(self, judge: Judge, claims: Judge) -> None:
-        self._judge, self._claims = judge, claims
+def _shown(passages: list[Passage], answer: str) -> list[Passage]:
+    """Return the passages that an answer cites, and of the others the best if these are few."""
+    numbers = {*numbers_in(answer)}
+    others = [passage["n"] for passage in passages if passage["n"] not in numbers]
+    numbers |= {*others[: max(0, _SHOWN - len(numbers))]}
+    return [passage for passage in passages if passage["n"] in numbers]
 
-    async def judge(
-        self,
-        question: ParsedQuestion,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
-    ) -> Judgement:
-        """Ask both; the lower groundedness counts, and what one refuses is refused.
 
-        If the model gives no scores, the embedded ones count alone, which is told.
-        """
-        checked = await self._claims.judge(question, passages, answer, answers)
-        judged = await self._judge.judge(question, passages, answer, answers)
-        if all(getattr(judged, name) is None for name in TRIAD):
-            tell_loss("the model's scores", "embedded", " ".join(judged.reasons))
-            return checked
-        scores = checked.groundedness, judged.groundedness
-        known = [score for score in scores if score is not None]
-        return replace(
-            judged,
-            groundedness=min(known) if len(known) == len(scores) else None,
-            reasons=[*checked.reasons, *judged.reasons],
-            unsupported=[*checked.unsupported, *judged.unsupported],
-        )
+def _named(texts: list[str]) -> list[str]:
+    return [*filter(None, (" ".join(text.split()) for text in texts))][:_MOST_NAMED]

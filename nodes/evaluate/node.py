@@ -31,7 +31,7 @@ from lexloop.documents.text.languages import (
     partly_in,
     read_badly,
 )
-from lexloop.nodes.context import TRIAD, Context, Judgement, drafted
+from lexloop.nodes.context import TRIAD, UNANSWERED, Context, Judgement, drafted
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.markers import numbers_in, spread, unmarked
 from lexloop.nodes.messages import answer_message, structured
@@ -195,13 +195,14 @@ async def _judged(state: State, context: Context) -> Evaluation:
     answers = _likely(state)
     said = spread(said, _passages_cited(state))
     judgement = await context.judge.judge(state["meant"], state["passages"], said, answers)
-    unanswered = [f"Not answered: {part}" for part in draft["unanswered"]]
+    unanswered = [f"{UNANSWERED}{part}" for part in [*draft["unanswered"], *judgement.missing]]
+    if not judgement.by_model:
+        judgement = replace(judgement, answers=answers)
     refused = [*problems, *unanswered, *judgement.unsupported]
-    passed = not refused and passes(replace(judgement, answers=answers), context.settings)
+    passed = not refused and passes(judgement, context.settings)
     lacks = [] if passed else draft["lacks"]
     reasons = dict.fromkeys([*unanswered, *judgement.unsupported, *lacks, *judgement.reasons])
-    judgement = replace(judgement, answers=answers, reasons=[*reasons])
-    return _record(judgement, problems, passed)
+    return _record(replace(judgement, reasons=[*reasons]), problems, passed)
 
 
 def _passages_cited(state: State) -> dict[int, list[int]]:
@@ -237,7 +238,8 @@ def _problems(state: State, view: View | None) -> list[str]:
         return []
     if view is None:
         return ["The answer comes from the model alone: no document backs it."]
-    return citation_problems(draft["answer"], draft["citations"], view.text_of, draft["told"])
+    checked = draft["answer"], draft["citations"], view.text_of, draft["told"]
+    return citation_problems(*checked, question=state["meant"]["text"])
 
 
 def _unscored(*reasons: str) -> Judgement:
@@ -255,6 +257,8 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
     }
     if judgement.answers is not None:
         record["answers"] = judgement.answers
+    if judgement.by_model:
+        record["by_model"] = True
     return record
 
 
@@ -288,12 +292,13 @@ def passes(judgement: Judgement, settings: Settings) -> bool:
 
     If the probability that the answer answers is known, it stands for relevance.
     """
-    pairs = [(judgement.groundedness, settings.loop.min_groundedness)]
+    marks = settings.loop.marks(by_model=judgement.by_model)
+    pairs = [(judgement.groundedness, marks.groundedness)]
     if judgement.answers is not None:
         pairs.append((judgement.answers, LEAST[settings.loop.care].passed))
     else:
-        pairs.append((judgement.answer_relevance, settings.loop.min_answer_relevance))
-        pairs.append((judgement.context_relevance, settings.loop.min_context_relevance))
+        pairs.append((judgement.answer_relevance, marks.answer_relevance))
+        pairs.append((judgement.context_relevance, marks.context_relevance))
     return all(score is not None and score >= least for score, least in pairs)
 
 

@@ -57,9 +57,10 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         named, fusion = parsed["documents"] or parsed["called"], context.settings.fusion
         authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
         draft = await computed(with_conflicts, draft, passages, view, named, authority)
-        lacks += await computed(unmet, parsed, draft, view)
         draft = await computed(with_changes, draft, view)
-        draft = await computed(with_main, draft, parsed, passages, view)
+        if not generator.instructions:  # a model says itself what the passages lack
+            lacks += await computed(unmet, parsed, draft, view)
+            draft = await computed(with_main, draft, parsed, passages, view)
         draft = await computed(_located, draft, view)
         passages = await computed(_with_quoted, passages, draft, view)
     if lacks and not draft["abstained"]:  # the answer is about something else

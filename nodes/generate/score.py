@@ -137,8 +137,8 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
             ]
     stated = [Stated(item.passage["document"], item.statement, item.text) for item in quotables]
     read, answers = np.zeros_like(scores), np.zeros_like(scores)
-    for row, part in enumerate(query.parts):
-        question = query.text if len(query.parts) == 1 else part["text"]
+    for row in range(len(query.parts)):
+        question = query.read(None if len(query.parts) == 1 else row)
         read[row], answers[row] = reads(question, stated, scores[row], sources)
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
@@ -146,10 +146,9 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
 def _closeness(query: Query, passages: list[Passage], sources: View) -> dict[str, float]:
     """Return each passage's weighted MaxSim minus the best one's; 0 without token vectors."""
     ids = [passage["id"] for passage in passages]
-    cosines = sources.closeness(query.text, ids)
-    if cosines is None:
+    close = query.closeness(ids, sources)
+    if close is None:
         return dict.fromkeys(ids, 0.0)
-    close = cosines.mean(axis=0)
     return dict(zip(ids, (TOKENS * (close - close.max())).tolist(), strict=True))
 
 

@@ -71,7 +71,7 @@ def test_every_checkpoint_leads_to_the_same_answer(
 def test_the_answer_is_written_from_the_words_that_a_person_gave_a_passage(
     server: FakeOpenAI, modelled: Modelled
 ) -> None:
-    graph: Lexloop = modelled(**{"answer.generator": "model"})
+    graph: Lexloop = modelled(**{"loop.max_retries": 0})
     paused = graph.builder.compile(InMemorySaver(), interrupt_before=["generate"])
     paused.invoke({"question": QUESTION}, THREAD)
     first = paused.get_state(THREAD).values["passages"][0]

@@ -48,7 +48,7 @@ def test_low_scores_lead_to_advice(
     first, second, third = result["attempts"]
     assert first["evaluation"]["answer_relevance"] == 0.1
     found = first["advice"]["guidance"]
-    assert found.startswith("Answer the question itself")
+    assert found.startswith("An earlier answer was refused.")
     assert "answer relevance 0.10: " in found
     assert found in scripted.requests[3].user
     assert second["advice"]["guidance"] == "Give the period."
@@ -160,8 +160,7 @@ def test_published_rubrics_stand_alone(
         chosen = {"loop.rubrics": rubrics, "answer.generator": "model"}
         graph = modelled(**{"loop.max_retries": 0, **chosen})
         found[rubrics] = graph.invoke({"question": QUESTION})["evaluation"]
-    assert found["published"]["groundedness"] == 0.95
-    assert found["hardened"]["groundedness"] < 0.9
-    assert found["published"]["citations_verified"] == found["hardened"]["citations_verified"]
-    asked = scripted.roles_asked()
-    assert [asked.count(role) for role in ("evaluate", "published/evaluate")] == [1, 1]
+    assert found["published"] == found["hardened"]
+    judged = {asked.role: asked.user for asked in scripted.requests if "evaluate" in asked.role}
+    doubted = {role: 'kind="doubt"' in user for role, user in judged.items()}
+    assert doubted == {"evaluate": True, "published/evaluate": False}

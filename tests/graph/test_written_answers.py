@@ -4,7 +4,7 @@ import json
 
 import pytest
 from asked import Modelled
-from fake_openai import FakeOpenAI, Reply
+from fake_openai import FakeOpenAI, Reply, reply
 from statute import QUESTION
 
 from lexloop.core.types import ABSTENTION
@@ -57,17 +57,57 @@ def test_what_a_gateway_says_falls_back(scripted: FakeOpenAI, modelled: Modelled
         assert "in place of an answer" in lost["reason"]
 
 
-def test_an_unsupported_draft_yields_to_quotes(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    scripted.play("generate", Reply("Whales pay forty euros on Sundays [1]."))
-    result = modelled().invoke({"question": QUESTION})
-    assert "within 10 business days of arrival" in result["answer"]
-    [lost] = result["degraded"]
-    assert (lost["node"], lost["wanted"], lost["used"]) == (
-        "generate",
-        "the model's draft",
-        "embedded",
-    )
-    assert "of quotes 1.00" in lost["reason"]
+WRONG = "Whales pay forty euros on Sundays [1]."
+SAYS_SO = {"reasoning": "Nothing of it is there.", "score": 0.0}
+
+
+def test_no_quotes_replace_a_draft_and_the_judge_refuses_it(
+    scripted: FakeOpenAI, modelled: Modelled
+) -> None:
+    scripted.play("generate", Reply(WRONG))
+    scores = dict.fromkeys(("context_relevance", "groundedness", "answer_relevance"), SAYS_SO)
+    scripted.play("evaluate", reply(**scores, unsupported=["Whales pay forty euros on Sundays."]))
+    result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
+    assert result["answer"] == WRONG
+    assert result["finding"] == "in part"
+    assert "Not supported: Whales pay forty euros on Sundays." in result["evaluation"]["reasons"]
+    assert not result["degraded"]
+
+
+def test_what_the_judge_finds_missing_is_searched_for(
+    scripted: FakeOpenAI, modelled: Modelled
+) -> None:
+    good = {"reasoning": "Good.", "score": 0.95}
+    scores = dict.fromkeys(("context_relevance", "groundedness", "answer_relevance"), good)
+    missing = "the berth permit of a guest"
+    scripted.play("generate", Reply(f"{PAYS} [1]."))
+    scripted.play("evaluate", reply(**scores, missing=[missing]), reply(**scores))
+    result = modelled(**{"loop.max_retries": 1}).invoke({"question": QUESTION})
+    first, second = result["attempts"]
+    assert f"Not answered: {missing}" in first["evaluation"]["reasons"]
+    assert missing in second["queries"]
+    assert {*first["queries"]} <= {*second["queries"]}
+    assert result["evaluation"]["passed"]
+    assert scripted.roles_asked().count("rewrite") == 1
+
+
+def test_a_doubt_is_put_to_the_judge_who_decides(scripted: FakeOpenAI, modelled: Modelled) -> None:
+    gap = "Nobody but the boat owner owes the mooring fee [1]."
+    scripted.play("generate", Reply(f"{PAYS} [1]. {gap}"))
+    result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
+    [judging] = [asked for asked in scripted.requests if asked.role == "evaluate"]
+    assert 'kind="doubt">' in judging.user
+    assert result["evaluation"]["passed"]
+
+
+def test_a_calculation_passes_if_it_comes_out(scripted: FakeOpenAI, modelled: Modelled) -> None:
+    asked = "I arrived on 3 March. When must I pay the mooring fee at the latest?"
+    line = "Worked out: 10 business days after 3 March is {} March [1]."
+    for day, passed in ((17, True), (29, False)):
+        scripted.play("generate", Reply(f"{PAYS} [1].\n{line.format(day)}"))
+        result = modelled(**{"loop.max_retries": 0}).invoke({"question": asked})
+        assert result["evaluation"]["citations_verified"] is passed
+        assert result["evaluation"]["passed"] is passed
 
 
 @pytest.mark.parametrize("said", [ABSTENTION, "The fee is due within 10 business days [1]."])

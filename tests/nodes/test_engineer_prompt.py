@@ -117,7 +117,11 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
     ("verdict", "found"),
     [
         (evaluation(0.2, 0.9, 0.8, "answer relevance 0.20: No amount."), "No amount."),
-        (evaluation(0.9, 0.9, 0.1, "groundedness 0.10: [2] is silent."), "[2] is silent."),
+        (evaluation(0.9, 0.9, 0.1, "groundedness 0.10: [2] is silent."), "0.10: is silent."),
+        (
+            evaluation(0.9, 0.9, 0.9, "Not supported: It is due [2].", "groundedness 0.90: Good."),
+            "refused. Not supported: It is due .",
+        ),
         (evaluation(0.9, 0.9, 0.1, f"groundedness 0.10: {'x' * 9000}"), "x" * 500),
     ],
 )

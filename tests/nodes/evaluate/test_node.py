@@ -16,7 +16,6 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Evaluation
 from lexloop.nodes.context import Judge, Judgement, drafted
 from lexloop.nodes.engineer_prompt import RuleEngineer
-from lexloop.nodes.evaluate.judges import WithClaimsChecked
 from lexloop.nodes.evaluate.node import (
     best_attempt,
     evaluate,
@@ -114,15 +113,6 @@ def test_what_code_read_off_the_structure_passes_unjudged_and_no_models_words_do
     assert update["evaluation"]["passed"]
     assert (update["finding"], update["warning"]) == ("answers", "")
     assert not evaluated(state(TOLD), Scores(1.0, 1.0, 1.0))["evaluation"]["passed"]
-
-
-def test_the_lower_groundedness_counts_and_what_claims_lack_is_refused() -> None:
-    model, claims = Scores(0.95, 0.3, 0.95), Scores(0.2, 0.9, 0.4, unsupported=("Not there: x",))
-    judge = WithClaimsChecked(model, claims)
-    found = waited(judge.judge(parse("What fee?"), [passage(1, TEXT)], "$50."))
-    scores = (found.answer_relevance, found.context_relevance, found.groundedness)
-    assert scores == (0.95, 0.3, 0.4)
-    assert found.unsupported == ["Not there: x"]
 
 
 BARS = Settings(

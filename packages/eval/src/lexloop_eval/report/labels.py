@@ -5,7 +5,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from lexloop.core.settings_groups import LoopSettings
+from lexloop.core.settings_groups import EMBEDDED_MARKS
 from lexloop_eval.agreement import Agreement, Judged, agreement, by_type
 from lexloop_eval.correctness import GOOD, HIGHEST, LOWEST
 from lexloop_eval.labels import SCALES, Asked, Key, RunAnswer, RunAnswers, label_of
@@ -27,7 +27,7 @@ from lexloop_eval.score import is_resolved
 
 Given = dict[str, dict[Key, int]]
 """The labels of one question, by person and by the answer's key."""
-_MARK = LoopSettings().min_groundedness
+_MARK = EMBEDDED_MARKS.groundedness
 _MARKS = {
     **dict.fromkeys(("groundedness", "model_groundedness", "model_groundedness_tenths"), _MARK),
     **dict.fromkeys(("faithfulness", "model_faithfulness", "passed"), 1.0),
