@@ -178,12 +178,6 @@ FIGURES = [
         " {data}/recorded/ll144_dev.jsonl --gold {data}/ll144/gold_dev.jsonl --fit",
         "the shipped weights on all of it; the column cross-validated on other folds alone",
     ),
-    Figure(
-        "drafts",
-        "python benchmarks/drafts.py --recorded {data}/recorded/ll144_dev.jsonl"
-        " --gold {data}/ll144/gold_dev.jsonl --corpus {texts}",
-        "the least share was chosen on these answers",
-    ),
     Figure("agreement", "python benchmarks/agreement.py --claims {data}/claims"),
     Figure(
         "altered",
@@ -232,6 +226,16 @@ FIGURES = [
     Figure(
         "followups-canard",
         f"python benchmarks/followups.py --rewrites {_CANARD} --answers",
+    ),
+    Figure(
+        "rewrites",
+        "python benchmarks/rewrites.py --data {data}",
+        "the least likeness was chosen on these sets, samples of 150",
+    ),
+    Figure(
+        "replay",
+        "python benchmarks/replay.py --data {data} --setting plan.k=tokens",
+        "how queries are compared with passages was chosen on these questions",
     ),
     Figure(
         "ask-back",

@@ -7,10 +7,10 @@ passage that is chosen for a statement is also quoted for it.
 import math
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question.parts import words_of_asking
+from lexloop.nodes.question.parts import part_of, words_of_asking
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
 """The weights of the measure, set by hand."""
@@ -69,6 +69,22 @@ class Sources(Protocol):
         """
 
 
+class Wording(NamedTuple):
+    """A part of a question as a model would search for it.
+
+    Args:
+        part: The place of the part.
+        text: The wording.
+        vector: The wording's unit vector.
+        terms: Its search terms, each with its idf.
+    """
+
+    part: int
+    text: str
+    vector: Vectors
+    terms: dict[str, float]
+
+
 @dataclass(frozen=True)
 class Query:
     """A question to compare statements with.
@@ -78,17 +94,38 @@ class Query:
         parts: Its parts.
         vectors: Unit vectors of the whole question, its core, then each part.
         terms: The search terms of each part, each with its idf.
+        wordings: Other words for the parts.
     """
 
     text: str
     parts: Sequence[Part]
     vectors: Vectors
     terms: list[dict[str, float]]
+    wordings: Sequence[Wording] = ()
 
     @cached_property
     def all_terms(self) -> dict[str, float]:
         """The search terms of all parts, each with its idf."""
         return dict(chain.from_iterable(part.items() for part in self.terms))
+
+    def read(self, row: int | None = None) -> str:
+        """Return the question, or a part of it, as a reader reads it: with its first wordings."""
+        text = self.text if row is None else self.parts[row]["text"]
+        worded = [wording.text for wording in self.wordings if row in (None, wording.part)]
+        return " ".join([text, *worded[:_READ_WITH]])
+
+    def closeness(self, chunk_ids: Sequence[str], sources: Sources) -> Vectors | None:
+        """Return MaxSim of the question in each chunk, or of a wording that is nearer.
+
+        None if no token vectors are kept. Of each wording the mean over the chunks is taken off.
+        """
+        texts = [self.text, *(wording.text for wording in self.wordings)]
+        found = [sources.closeness(text, chunk_ids) for text in texts]
+        means = [close.mean(axis=0) for close in found if close is not None]
+        if not means:
+            return None
+        best: Vectors = np.max([close - _mean(close) for close in means], axis=0)
+        return best - _mean(best)
 
     @property
     def definitions(self) -> list[str | None]:
@@ -96,16 +133,32 @@ class Query:
         return [part["term"] for part in self.parts]
 
 
+_READ_WITH = 2
+"""Wordings that a question is read with; a reader sees few tokens."""
+
+
 def query_of(question: ParsedQuestion, sources: Sources) -> Query:
     """Return a question as it is compared with statements."""
     text, parts = question["inside"], question["parts"]
     texts = [part["text"] for part in parts]
-    return Query(
+    query = Query(
         text=text,
         parts=parts,
         vectors=sources.embed([text, " ".join(texts), *texts]),
         terms=[_weighted(part, sources) for part in parts],
     )
+    wordings = question.get("wordings", [])
+    return replace(query, wordings=_wordings(query, wordings, sources)) if wordings else query
+
+
+def _wordings(query: Query, texts: list[str], sources: Sources) -> list[Wording]:
+    """Return other words for the parts of a question, each for the part that is nearest to it."""
+    vectors = sources.embed(texts)
+    nearest = (query.vectors[2:] @ vectors.T).argmax(axis=0).tolist()
+    return [
+        Wording(part, text, vector, _weighted(part_of(text), sources))
+        for text, part, vector in zip(texts, nearest, vectors, strict=True)
+    ]
 
 
 EARLIER = 0.25
@@ -121,6 +174,11 @@ def _weighted(part: Part, sources: Sources) -> dict[str, float]:
         for term in term_set(part["text"])
         if term not in asking or sources.knows(term)
     }
+
+
+def _mean(values: Vectors) -> float:
+    # an exact sum: the order of arrival must not matter
+    return math.fsum(values.tolist()) / max(1, len(values))
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
@@ -157,5 +215,11 @@ def relevance(
             + COVERAGE * covered
             + DEFINITION * defining
             + LIST * listed * query.parts[row]["several"]
+        )
+    for part, _, vector, terms in query.wordings:
+        covered = np.array([coverage(terms, own) for own in their_terms])
+        worded = (CLOSENESS + PART) * (vectors @ vector) + COVERAGE * covered
+        scores[part] = np.maximum(
+            scores[part], worded + LIST * listed * query.parts[part]["several"]
         )
     return scores

@@ -12,14 +12,17 @@ from langgraph.runtime import Runtime
 from lexloop.core.errors import DataError
 from lexloop.core.packages import need_extra
 from lexloop.core.running import computing, heed_deadline
-from lexloop.core.settings_groups import ByScores
+from lexloop.core.settings_groups import ByScores, ByTokens, PlanSettings
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     BESIDE,
     DEFINING,
     FOLLOWED,
+    KEPT,
     POINTED,
+    QUOTED,
     Candidate,
+    Chosen,
     ParsedQuestion,
     Pointed,
     PointedUnit,
@@ -41,6 +44,7 @@ _HANDED_ON = 2
 """Passages beside the k that are there for what one of these hands on to."""
 _BLANKS = 4
 """How many blanks a chunk may have behind the section that it is in."""
+_CHARS_PER_TOKEN = 4
 _DOCUMENTS = 8
 """The most documents of which each has a passage."""
 
@@ -51,7 +55,8 @@ class _Choice:
 
     Args:
         state: The state of the attempt.
-        by_scores: How scores set the number of passages, or None if the plan does.
+        rule: What scores say of the number of passages, how many tokens they may have together, or
+            None if the plan sets it.
         pool: The candidates in the order in which they were found.
         ranked: The same, best first.
         k: How many passages the plan or the scores allow.
@@ -59,7 +64,7 @@ class _Choice:
     """
 
     state: State
-    by_scores: ByScores | None
+    rule: ByScores | int | None
     pool: list[Candidate]
     ranked: list[Candidate]
     k: int
@@ -83,23 +88,41 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     """Write the k best passages, numbered from 1.
 
     ``POLICIES`` are asked in their order, and each adds the passages it is for. If the settings let
-    the scores set k, the plan's k becomes the number taken.
+    scores or tokens set k, the plan's k becomes the number taken. A retry for a model keeps the
+    passages that it has.
     """
-    reranker, by_scores = runtime.context.reranker, runtime.context.settings.plan.k
-    if (view := runtime.context.view) is None:
+    context = runtime.context
+    if (view := context.view) is None:
         return {"passages": []}
+    by_model = bool(context.generator.instructions)
     found = merge(state["candidates"], state["graph_candidates"])
+    if by_model and state["attempts"]:
+        found = merge(found, _kept(state["attempts"][-1]["passages"]))
     pool = _admitted(view.candidates(found), state)
-    ranked = preferred(reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
-    scores_decide = by_scores if isinstance(by_scores, ByScores) else None
-    choice = _Choice(state, scores_decide, pool, ranked, state["plan"]["k"])
+    ranked = preferred(context.reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
+    rule = _rule(context.settings.plan, state, by_model)
+    choice = _Choice(state, rule, pool, ranked, state["plan"]["k"])
     for policy in POLICIES:
         choice.taken += policy(choice)
     passages = [view.as_passage(chunk, n) for n, chunk in enumerate(choice.taken, 1)]
     update: Update = {"passages": passages}
-    if scores_decide:
+    if rule:
         update["plan"] = {**state["plan"], "k": choice.k}
     return update
+
+
+def _rule(plan: PlanSettings, state: State, by_model: bool) -> ByScores | int | None:
+    """Return what sets the number of passages; see ``_Choice``. A retry has room for twice."""
+    by = ByTokens() if plan.k == "auto" and by_model else plan.k
+    if isinstance(by, ByTokens):
+        return by.budgets[state["complexity"] - plan.count] * (2 if state["attempts"] else 1)
+    return by if isinstance(by, ByScores) else None
+
+
+def _kept(passages: Iterable[Chosen]) -> list[Scored]:
+    """Return the passages that were found for an attempt as candidates of the next one."""
+    found = [passage for passage in passages if QUOTED not in passage["signals"]]
+    return [{"id": one["id"], "score": one["score"], "signals": {KEPT: 1.0}} for one in found]
 
 
 def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:
@@ -128,14 +151,27 @@ def _defining(choice: _Choice) -> list[Candidate]:
     return defining[: max(0, choice.k - len(choice.taken))]
 
 
+def _kept_before(choice: _Choice) -> list[Candidate]:
+    """What the attempt before was written from, best first."""
+    return [candidate for candidate in choice.left if KEPT in candidate["signals"]]
+
+
 def _best(choice: _Choice) -> list[Candidate]:
     """The best, up to k passages in all; a retry that broadens takes twice as many."""
-    left = choice.left
-    if rule := choice.by_scores:
+    left, times = choice.left, _BROADER if _strategy(choice.state) == "broaden" else 1
+    if isinstance(choice.rule, ByScores):
         scores = [candidate["score"] for candidate in left]
-        choice.k = adaptive_k(scores, rule.min_share, rule.most) or len(choice.taken)
-    most = choice.k * (_BROADER if _strategy(choice.state) == "broaden" else 1)
-    return operative_first(left, max(0, most - len(choice.taken)))
+        choice.k = adaptive_k(scores, choice.rule.min_share, choice.rule.most) or len(choice.taken)
+    elif choice.rule:
+        choice.k = within_tokens([*choice.taken, *left], choice.rule)
+        times = 1
+    return operative_first(left, max(0, choice.k * times - len(choice.taken)))
+
+
+def within_tokens(candidates: Sequence[Candidate], budget: float) -> int:
+    """Return how many of the first candidates have so many tokens together; one at least."""
+    lengths = accumulate(len(candidate["text"]) / _CHARS_PER_TOKEN for candidate in candidates)
+    return max(1, sum(length <= budget for length in lengths))
 
 
 def _followed(choice: _Choice) -> list[Candidate]:
@@ -168,6 +204,7 @@ def _of_each(choice: _Choice) -> list[Candidate]:
 
 POLICIES: tuple[Callable[[_Choice], list[Candidate]], ...] = (
     _pointed_to,
+    _kept_before,
     _defining,
     _best,
     _followed,
@@ -317,7 +354,11 @@ class FeatureReranker:
         if not candidates:
             return []
         asked = query_of(question, self._sources)
-        fused, close = _fused(candidates), self._closeness(asked.text, candidates)
+        found = asked.closeness([candidate["id"] for candidate in candidates], self._sources)
+        fused, close = (
+            _fused(candidates),
+            [0.0] * len(candidates) if found is None else found.tolist(),
+        )
         said: list[list[Answering]] = []
         for candidate in candidates:
             heed_deadline("while passages were reranked")
@@ -359,21 +400,11 @@ class FeatureReranker:
         operative = [i for i in places if not candidates[i].get("supporting")]
         if places := operative or places:
             stated = [_stated(candidates[i], best[i]) for i in places]
-            read = READ * reads(asked.text, stated, total[places], self._sources).order
+            read = READ * reads(asked.read(), stated, total[places], self._sources).order
             total += read.min()
             total[places] += read - read.min()
         found: list[float] = total.tolist()
         return found
-
-    def _closeness(self, question: str, candidates: list[Candidate]) -> list[float]:
-        """Return each candidate's MaxSim less the mean of all; 0 without token vectors."""
-        found = self._sources.closeness(question, [candidate["id"] for candidate in candidates])
-        if found is None:
-            return [0.0] * len(candidates)
-        # an exact sum: the order of arrival must not matter
-        close: list[float] = found.mean(axis=0).tolist()
-        mean = math.fsum(close) / len(close)
-        return [one - mean for one in close]
 
     def _best_said(self, asked: Query, said: Sequence[list[Answering]]) -> "list[_Best]":
         """Return the best statement of each candidate, or none if none may answer."""

@@ -65,3 +65,21 @@ def test_a_word_of_an_earlier_question_weighs_less_and_an_unknown_one_of_asking_
     terms = query_of({**parse(asked), "parts": [part]}, small).terms[0]
     assert not small.knows("amount")
     assert terms == {"fee": small.idf("fee"), "berth": EARLIER * small.idf("berth")}
+
+
+def test_a_wording_of_a_model_counts_for_the_part_that_it_is_nearest_to(small: View) -> None:
+    asked = parse("What does a place for a boat cost, and who looks at the hull?")
+    worded = {**asked, "wordings": ["sum that a boat owner pays for a berth"]}
+    texts = ["A boat owner pays a sum for the use of a berth.", "The hull is looked at."]
+    vectors = small.embed(texts)
+    plain = query_of(asked, small)
+    query_with = query_of(worded, small)
+    before = relevance(plain, said(*texts), vectors, small)
+    after = relevance(query_with, said(*texts), vectors, small)
+    cosine = float(small.embed([worded["wordings"][0]])[0] @ vectors[0])
+    # the statement holds all five terms of the wording
+    assert after[0, 0] == pytest.approx((CLOSENESS + PART) * cosine + COVERAGE, abs=1e-5)
+    assert after[0, 0] > before[0, 0]
+    assert after[1] == pytest.approx(before[1], abs=1e-6)
+    assert query_with.read(0).endswith("sum that a boat owner pays for a berth")
+    assert query_with.read(1) == plain.read(1)

@@ -3,6 +3,7 @@
 import math
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -146,6 +147,31 @@ def test_a_retry_takes_what_its_strategy_says(
     around = runtime(view=Held(*pool), reranker=NoReranker())
     update = update_of(rerank, retried(pool, strategy), around)
     assert ids(update["passages"]) == taken
+
+
+@pytest.mark.parametrize(
+    ("complexity", "attempts", "taken"),
+    [
+        (0, [], "abc"),  # 1,500 tokens of 500 each
+        (2, [], "abcde"),
+        (0, [{"passages": [{"id": "h", "n": 1, "score": 0.1, "signals": {}}]}], "habcde"),
+        (
+            0,
+            [{"passages": [{"id": "h", "n": 1, "score": 0.1, "signals": {"quoted": 1.0}}]}],
+            "abcdef",
+        ),
+    ],
+)
+def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_has(
+    complexity: int, attempts: list[Any], taken: str
+) -> None:
+    pool = [candidate(name, "word " * 400) for name in "abcdefgh"]
+    asked: Any = {**state(pool[:7]), "complexity": complexity, "attempts": attempts}
+    model = SimpleNamespace(instructions="Answer from the passages.")
+    around = runtime(view=Held(*pool), reranker=NoReranker(), generator=model)
+    update = update_of(rerank, asked, around)
+    assert "".join(ids(update["passages"])) == taken
+    assert update["plan"]["k"] == len(taken)
 
 
 SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
