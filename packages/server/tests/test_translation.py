@@ -127,6 +127,7 @@ need not
 nothing of it
 or both
 name named company person people list made called {}
+Resume with {"approve": true}, {"answer": "..."} or {"passages": [...]}.
 point (\\1)
 [removed: it quoted a document that has been forgotten]
 What is a bias audit?
