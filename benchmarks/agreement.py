@@ -99,7 +99,7 @@ def of_claims(claims: Sequence[Claim]) -> list[Row]:
 
 def by_model(asker: Asker, claims: Sequence[Claim]) -> list[Row]:
     """The claims of a set that a model gave scores, judged by the asker's rubrics."""
-    judge = ModelJudge(asker, asker.rubrics)
+    judge = ModelJudge(asker, rubrics=asker.rubrics)
     found = []
     for one in claims:
         passage: Passage = {

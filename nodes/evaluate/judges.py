@@ -416,8 +416,8 @@ class ModelJudge:
         checked = None
         if self._adviser:
             checked = await self._adviser.judge(question, passages, labelled(answer)[0], answers)
-        doubts = checked.unsupported[:_MOST_NAMED] if checked else []
-        request = self._request(question["text"], _shown(passages, answer), answer, doubts)
+        doubts = [*dict.fromkeys([*checked.unsupported, *checked.reasons])] if checked else []
+        request = self._request(question["text"], _shown(passages, answer), answer, doubts[:_MOST_NAMED])
         try:
             reply = parsed(await self._chat.ask(request), JudgeReply)
         except ModelReplyError as error:

@@ -1,4 +1,4 @@
-"""Answers that a model calls good in every way, judged beside it by what they cite.
+"""Answers that a model calls good in every way: code fails them, or its doubts reach the model.
 
 A server of the tests plays the model over real HTTP: it writes the answer and gives 0.95 to
 everything. An answer of ``judged.jsonl`` names what it cites by some words of it, as ``[[words]]``.
@@ -33,8 +33,8 @@ _PASSAGE = re.compile(r'<data-\w+ passage="(\d+)">(.*?)(?=</?data-)', re.DOTALL)
 _TRIAD = ("context_relevance", "groundedness", "answer_relevance")
 
 
-def judged() -> Iterator[tuple[Row, State]]:
-    """Yield every answer of the file with its question, and what became of it."""
+def judged() -> Iterator[tuple[Row, State, bool]]:
+    """Yield every answer of the file, what became of it, and whether the judge was told doubts."""
     asked: Row = {}
     with FakeOpenAI() as server:
         all_good = {name: {"reasoning": "Good.", "score": _ALL_GOOD} for name in _TRIAD}
@@ -47,7 +47,10 @@ def judged() -> Iterator[tuple[Row, State]]:
         }
         for row in map(json.loads, _ANSWERS.read_text("utf-8").splitlines()):
             asked.update(row)
-            yield row, graphs[row["documents"]].invoke({"question": row["question"]})
+            server.requests.clear()
+            result = graphs[row["documents"]].invoke({"question": row["question"]})
+            judging = [asked.user for asked in server.requests if asked.role == "evaluate"]
+            yield row, result, any('kind="doubt"' in user for user in judging)
 
 
 def _settings(corpus: str) -> Settings:
@@ -71,12 +74,13 @@ def _cited(answer: str, request: Request) -> str:
     return _CITED.sub(marker, answer)
 
 
-def test_no_bad_answer_passes_and_most_good_ones_do() -> None:
+def test_no_bad_answer_passes_undoubted_and_few_good_ones_are_doubted() -> None:
     counted: Counter[tuple[bool, bool, bool]] = Counter()
-    for row, result in judged():
+    for row, result, doubted in judged():
         evaluation, beside = result["evaluation"], row.get("beside", False)
-        counted[beside, row["passes"], evaluation["passed"]] += 1
-        assert beside or row["passes"] or not evaluation["passed"], row["answer"]
+        sound = evaluation["passed"] and not doubted
+        counted[beside, row["passes"], sound] += 1
+        assert beside or row["passes"] or not sound, row["answer"]
         bullets = row["kind"] == "intro and bullets"
         assert not bullets or evaluation["passed"], (row["answer"], evaluation["reasons"])
     assert counted[False, False, False] == 46
