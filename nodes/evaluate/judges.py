@@ -417,7 +417,8 @@ class ModelJudge:
         if self._adviser:
             checked = await self._adviser.judge(question, passages, labelled(answer)[0], answers)
         doubts = [*dict.fromkeys([*checked.unsupported, *checked.reasons])] if checked else []
-        request = self._request(question["text"], _shown(passages, answer), answer, doubts[:_MOST_NAMED])
+        shown = _shown(passages, answer)
+        request = self._request(question["text"], shown, answer, doubts[:_MOST_NAMED])
         try:
             reply = parsed(await self._chat.ask(request), JudgeReply)
         except ModelReplyError as error:
