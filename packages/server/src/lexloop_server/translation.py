@@ -109,7 +109,8 @@ def _walked(value: Any, catalogue: "Catalogue", inside: str = "") -> Any:
             for key, item in value.items()
         }
         if {"answer", "abstained", "citations"} <= value.keys():
-            walked["answer"] = _answer(value["answer"], value["citations"], catalogue)
+            told = value.get("told", ())
+            walked["answer"] = _answer(value["answer"], value["citations"], told, catalogue)
         return walked
     if isinstance(value, (list, tuple)):
         return [_walked(item, catalogue, inside) for item in value]
@@ -126,16 +127,26 @@ def _all_told(value: Any, catalogue: "Catalogue") -> Any:
     return value
 
 
-def _answer(answer: str, citations: Sequence[Mapping[str, Any]], catalogue: "Catalogue") -> str:
-    """Return an answer with the lines translated that code wrote, and no word of a quote."""
+def _answer(
+    answer: str,
+    citations: Sequence[Mapping[str, Any]],
+    told: Sequence[str],
+    catalogue: "Catalogue",
+) -> str:
+    """Return an answer with the lines translated that code wrote, and no word of a quote.
+
+    An attempt names its quotes by their place alone, and has the lines that code wrote in ``told``.
+    """
+    placed = any("quote" not in citation for citation in citations)
     quotes = " ".join(
-        _flat(f"{citation.get('lead', '')} {citation['quote']}") for citation in citations
+        _flat(f"{citation.get('lead', '')} {citation.get('quote', '')}") for citation in citations
     )
     lines = []
     for line in answer.split("\n"):
         markers = _MARKERS_REVERSED.match(line[::-1])
         statement = line[: len(line) - markers.end()] if markers else line
         quoted = bool(citations) and _flat(statement) in quotes
+        quoted = quoted or (placed and line not in told)
         translated = line if quoted else catalogue.line(line)
         if translated == line and not quoted:  # its markers follow the statement
             translated = f"{catalogue.line(statement)}{line[len(statement) :]}"
