@@ -4,9 +4,9 @@
 
 FOLDER holds ``rewrites/gdpr.jsonl`` with ``gdpr/probes.jsonl``, and ``reader`` with follow-ups that
 people wrote out (default: ``LEXLOOP_DATA``). Of each set N are drawn at random. Each follow-up is
-changed in four ways: a number more, a negation less, another party in the place of one, and what
-stands for another question of the set. A question that stands alone is never replaced, so nothing
-of it can be refused.
+changed in five ways: a number more, a negation less or more, another party in the place of one, and
+what stands for another question of the set. A question that stands alone is never replaced, so
+nothing of it can be refused.
 """
 
 import random
@@ -19,12 +19,13 @@ from typing import NamedTuple
 from _shared import DATA, Row, options, read_rows, table
 
 from lexloop.core.types import Turn
-from lexloop.documents.text.tokens import words
+from lexloop.documents.text.tokens import term_set, words
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.question.kept import changed
 
 _SEED = 1
 _NEGATION = re.compile(r"\b(?:not|never|nothing|nobody|no|none|without)\s|n['’]t\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
 _PARTIES = (
     "controller processor recipient authority board officer employer employee tenant landlord "
     "buyer seller president minister actor author player director singer company"
@@ -88,6 +89,7 @@ def _altered(asked: list[FollowUp], rng: random.Random) -> Iterator[tuple[str, l
     denied = (one for one in asked if _NEGATION.search(one.question))
     fewer = (one._replace(written=_NEGATION.sub("", one.written)) for one in denied)
     yield "a negation less", [one for one in fewer if one.written]
+    yield "a negation more", [*filter(None, map(_denied, asked))]
     yield "another party", [*_swapped(asked, rng)]
     shift = len(asked) // 2
     yield (
@@ -97,6 +99,15 @@ def _altered(asked: list[FollowUp], rng: random.Random) -> Iterator[tuple[str, l
             for place, one in enumerate(asked)
         ],
     )
+
+
+def _denied(one: FollowUp) -> FollowUp | None:
+    """The same with "not" before its last word that the question has as well, if there is one."""
+    held = term_set(one.question)
+    places = [m.start() for m in _WORD.finditer(one.written) if term_set(m.group()) & held]
+    if not places or _NEGATION.search(f"{one.question} "):
+        return None
+    return one._replace(written=f"{one.written[: places[-1]]}not {one.written[places[-1] :]}")
 
 
 def _swapped(asked: Iterable[FollowUp], rng: random.Random) -> Iterator[FollowUp]:

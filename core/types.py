@@ -307,7 +307,7 @@ class ParsedQuestion(TypedDict):
         inside: The question as it is asked inside the documents that it describes or names.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
-        wordings: The queries that a model wrote: the question in words of such documents.
+        reworded: Whether a model wrote the queries: the question in words of such documents.
     """
 
     text: str
@@ -320,7 +320,7 @@ class ParsedQuestion(TypedDict):
     inside: str
     queries: list[str]
     keywords: list[str]
-    wordings: NotRequired[list[str]]
+    reworded: NotRequired[bool]
 
 
 class Draft(TypedDict):

@@ -24,6 +24,8 @@ from lexloop.nodes.question.parts import part_of, words_of_asking
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
 """The weights of the measure, set by hand."""
+_READ_WITH = 2
+"""Wordings that a question is read with; a reader sees few tokens."""
 
 
 def defines(term: str, text: str) -> bool:
@@ -133,10 +135,6 @@ class Query:
         return [part["term"] for part in self.parts]
 
 
-_READ_WITH = 2
-"""Wordings that a question is read with; a reader sees few tokens."""
-
-
 def query_of(question: ParsedQuestion, sources: Sources) -> Query:
     """Return a question as it is compared with statements."""
     text, parts = question["inside"], question["parts"]
@@ -147,8 +145,9 @@ def query_of(question: ParsedQuestion, sources: Sources) -> Query:
         vectors=sources.embed([text, " ".join(texts), *texts]),
         terms=[_weighted(part, sources) for part in parts],
     )
-    wordings = question.get("wordings", [])
-    return replace(query, wordings=_wordings(query, wordings, sources)) if wordings else query
+    if not (question.get("reworded") and question["queries"]):
+        return query
+    return replace(query, wordings=_wordings(query, question["queries"], sources))
 
 
 def _wordings(query: Query, texts: list[str], sources: Sources) -> list[Wording]:

@@ -112,10 +112,15 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _rule(plan: PlanSettings, state: State, by_model: bool) -> ByScores | int | None:
-    """Return what sets the number of passages; see ``_Choice``. A retry has room for twice."""
+    """Return what sets the number of passages; see ``_Choice``.
+
+    Each retry that searches for something else has room for as much again.
+    """
     by = ByTokens() if plan.k == "auto" and by_model else plan.k
     if isinstance(by, ByTokens):
-        return by.budgets[state["complexity"] - plan.count] * (2 if state["attempts"] else 1)
+        advice = [attempt["advice"] for attempt in state["attempts"] if "advice" in attempt]
+        wider = sum(bool(one["queries"]) or one["strategy"] == "broaden" for one in advice)
+        return by.budgets[state["complexity"] - plan.count] * (1 + wider)
     return by if isinstance(by, ByScores) else None
 
 

@@ -93,7 +93,7 @@ def citation_problems(
     if told and not written:
         return misquoted
     problems = [*misquoted, *foreign_matter(written)]
-    written, worked = labelled(written)
+    written, worked, silent = labelled(written)
     sentences = [s for s in cited_sentences(written) if s.says_something]
     if not (sentences or worked):
         problems.append("The answer says nothing.")
@@ -107,7 +107,17 @@ def citation_problems(
         problems += _unsupported(sentence, texts)
         # with an altered quote, shared words prove nothing
         problems += [] if misquoted else _unrelated(sentence, texts, words)
-    return [*problems, *(p for line in worked for p in _not_worked(line, texts, question))]
+    problems += [p for line in worked for p in _not_worked(line, texts, question)]
+    known = facts("\n".join([question, *texts.values()]))
+    # a gap needs no source, so it may state no figure of its own
+    return [
+        *problems,
+        *(_not_cited(fact, line) for line in silent for fact in sorted(facts(line) - known)),
+    ]
+
+
+def _not_cited(fact: str, sentence: str) -> str:
+    return f"{fact} is not in the cited text: {_short(sentence)}"
 
 
 def _not_worked(line: str, texts: dict[int, str], question: str) -> list[str]:
@@ -152,7 +162,7 @@ def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
     claimed = facts(sentence.text) - counted
     missing = [fact for fact in sorted(claimed) if not states(cited, fact)]
     missing += [a for a in _addresses(sentence.text) if a not in _addresses(cited)]
-    return [*problems, *(f"{fact} is not in the cited text: {shown}" for fact in missing)]
+    return [*problems, *(_not_cited(fact, sentence.text) for fact in missing)]
 
 
 def _unrelated(

@@ -367,8 +367,8 @@ class JudgeReply(BaseModel):
     context_relevance: ReasonedScore
     groundedness: ReasonedScore
     answer_relevance: ReasonedScore
-    unsupported: list[str] = []
-    missing: list[str] = []
+    unsupported: list[str] | None = None
+    missing: list[str] | None = None
 
 
 _SHOWN = 3
@@ -464,5 +464,5 @@ def _shown(passages: list[Passage], answer: str) -> list[Passage]:
     return [passage for passage in passages if passage["n"] in numbers]
 
 
-def _named(texts: list[str]) -> list[str]:
-    return [*filter(None, (" ".join(text.split()) for text in texts))][:_MOST_NAMED]
+def _named(texts: list[str] | None) -> list[str]:
+    return [*filter(None, (" ".join(text.split()) for text in texts or []))][:_MOST_NAMED]

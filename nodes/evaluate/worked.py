@@ -35,18 +35,17 @@ _CENT, _ROUNDED = 0.005, 0.0005
 _MOST_FIGURES, _LONGEST = 12, 1000
 
 
-def labelled(answer: str) -> tuple[str, list[str]]:
-    """Return an answer without the lines that say what is worked out or not in the passages.
+def labelled(answer: str) -> tuple[str, list[str], list[str]]:
+    """Return an answer by its lines.
 
     Returns:
-        The other lines, and what is worked out, a text for each line.
+        The lines without a label, then what is worked out and what is not in the passages, a text
+        for each line.
     """
-    worked = [line["said"] for line in _LABELLED.finditer(answer) if _is(line["label"], WORKED)]
-    return _LABELLED.sub("", answer).strip(), worked
-
-
-def _is(label: str, wanted: str) -> bool:
-    return label.lower() == wanted.lower()
+    worked, silent = list[str](), list[str]()
+    for line in _LABELLED.finditer(answer):
+        (worked if line["label"].lower() == WORKED.lower() else silent).append(line["said"])
+    return _LABELLED.sub("", answer).strip(), worked, silent
 
 
 def miscalculated(line: str, given: str) -> list[str]:

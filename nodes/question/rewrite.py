@@ -200,11 +200,10 @@ class ModelRewriter:
             written = " ".join((reply.standalone or "").split()) or question
         if history and not foreign:
             written = await computed(self._checked, written, question, history)
-        queries = distinct(reply.queries)[: plan["Q"]]
         return {
             **parse(written),
-            "queries": queries,
-            "wordings": queries,
+            "queries": distinct(reply.queries)[: plan["Q"]],
+            "reworded": True,
             "keywords": distinct(reply.keywords)[: plan["K"]],
         }
 
@@ -249,7 +248,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         parsed["documents"] = meant["documents"]
         if rewriter.translates:  # a model's queries reach what the words of the question do not
             parsed["queries"] = distinct([*parsed["queries"], *meant["queries"]])
-            parsed["wordings"] = parsed["queries"]
+            parsed["reworded"] = True
             parsed["keywords"] = distinct([*parsed["keywords"], *meant["keywords"]])
     elif chosen := (state.get("clarified") or {}).get("documents"):
         parsed["documents"] = [*chosen]

@@ -100,6 +100,16 @@ def test_a_doubt_is_put_to_the_judge_who_decides(scripted: FakeOpenAI, modelled:
     assert result["evaluation"]["passed"]
 
 
+def test_a_gap_needs_no_source_and_may_state_no_figure(
+    scripted: FakeOpenAI, modelled: Modelled
+) -> None:
+    for gap, verified in (("who collects it", True), ("that guests owe 77 dollars", False)):
+        scripted.play("generate", Reply(f"{PAYS} [1].\nNot in the passages: {gap}."))
+        result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
+        assert result["evaluation"]["citations_verified"] is verified
+    assert "77 is not in the cited text" in result["evaluation"]["reasons"][0]
+
+
 def test_a_calculation_passes_if_it_comes_out(scripted: FakeOpenAI, modelled: Modelled) -> None:
     asked = "I arrived on 3 March. When must I pay the mooring fee at the latest?"
     line = "Worked out: 10 business days after 3 March is {} March [1]."

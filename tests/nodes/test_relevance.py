@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from records import query
 
-from lexloop.core.types import Part
+from lexloop.core.types import ParsedQuestion, Part
 from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.question.parts import parse, part_of
 from lexloop.nodes.relevance import (
@@ -69,14 +69,15 @@ def test_a_word_of_an_earlier_question_weighs_less_and_an_unknown_one_of_asking_
 
 def test_a_wording_of_a_model_counts_for_the_part_that_it_is_nearest_to(small: View) -> None:
     asked = parse("What does a place for a boat cost, and who looks at the hull?")
-    worded = {**asked, "wordings": ["sum that a boat owner pays for a berth"]}
+    queries = ["sum that a boat owner pays for a berth"]
+    worded: ParsedQuestion = {**asked, "queries": queries, "reworded": True}
     texts = ["A boat owner pays a sum for the use of a berth.", "The hull is looked at."]
     vectors = small.embed(texts)
     plain = query_of(asked, small)
     query_with = query_of(worded, small)
     before = relevance(plain, said(*texts), vectors, small)
     after = relevance(query_with, said(*texts), vectors, small)
-    cosine = float(small.embed([worded["wordings"][0]])[0] @ vectors[0])
+    cosine = float(small.embed([queries[0]])[0] @ vectors[0])
     # the statement holds all five terms of the wording
     assert after[0, 0] == pytest.approx((CLOSENESS + PART) * cosine + COVERAGE, abs=1e-5)
     assert after[0, 0] > before[0, 0]

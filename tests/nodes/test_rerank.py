@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -149,17 +150,23 @@ def test_a_retry_takes_what_its_strategy_says(
     assert ids(update["passages"]) == taken
 
 
+def earlier(
+    name: str, *, queries: Sequence[str] = (), strategy: str = "reread", **signals: float
+) -> dict[str, Any]:
+    """An attempt that was written from one passage, and what was to be done then."""
+    passage = {"id": name, "n": 1, "score": 0.1, "signals": signals}
+    return {"passages": [passage], "advice": {"queries": queries, "strategy": strategy}}
+
+
 @pytest.mark.parametrize(
     ("complexity", "attempts", "taken"),
     [
         (0, [], "abc"),  # 1,500 tokens of 500 each
         (2, [], "abcde"),
-        (0, [{"passages": [{"id": "h", "n": 1, "score": 0.1, "signals": {}}]}], "habcde"),
-        (
-            0,
-            [{"passages": [{"id": "h", "n": 1, "score": 0.1, "signals": {"quoted": 1.0}}]}],
-            "abcdef",
-        ),
+        (0, [earlier("h")], "hab"),  # nothing else is searched for
+        (0, [earlier("h", queries=["fee"])], "habcde"),
+        (0, [earlier("h", strategy="broaden")], "habcde"),
+        (0, [earlier("h", quoted=1.0)], "abc"),
     ],
 )
 def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_has(

@@ -81,6 +81,20 @@ def test_three_scores_with_their_reasons(server: FakeOpenAI, converse: Converse)
     assert 'kind="answer">\nIt is $50 [1].\n' in request.user
 
 
+@pytest.mark.parametrize("named", [None, [], ["  "], [" The fee. "] * 9])
+def test_what_is_missing_may_be_null_and_is_bounded(
+    server: FakeOpenAI, converse: Converse, named: list[str] | None
+) -> None:
+    scores = json.loads(verdict(0.9, 0.9, 0.9).text)
+    server.play("evaluate", Reply(json.dumps({**scores, "missing": named, "unsupported": named})))
+    found = converse(
+        lambda chat: ModelJudge(chat).judge(parse("What fee?"), PASSAGES, "It is $50 [1].")
+    )
+    assert found.missing == ["The fee."] * (5 if named and named[0].strip() else 0)
+    assert len(found.unsupported) == len(found.missing)
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -53,5 +53,6 @@ def test_the_lines_of_an_answer_are_told_apart() -> None:
         "It is due [1].\nWorked out: 3 March plus ten days is 13 March [1].\n"
         "**Not in the passages:** who pays."
     )
-    assert labelled(answer) == ("It is due [1].", ["3 March plus ten days is 13 March [1]."])
-    assert labelled("It is worked out: by hand [1].") == ("It is worked out: by hand [1].", [])
+    worked, silent = ["3 March plus ten days is 13 March [1]."], ["who pays."]
+    assert labelled(answer) == ("It is due [1].", worked, silent)
+    assert labelled("It is worked out: by hand [1].") == ("It is worked out: by hand [1].", [], [])
