@@ -237,16 +237,17 @@ class ByScores(Group):
         raise ValueError("Input should be `scores` or a mapping of `min_share` and `most`")
 
 
+Budget = Annotated[int, Field(ge=100, le=100_000)]
+
+
 class ByTokens(Group):
     """How many tokens the passages may have, by the complexity class of the question.
 
     A chunk is a paragraph of 100 to 250 tokens, where the papers' k counts chunks of 512.
     """
 
-    budgets: tuple[Annotated[int, Field(ge=100, le=100_000)], ...] = Field(
+    budgets: tuple[Budget, Budget, Budget] = Field(
         default=(1500, 2000, 2500),
-        min_length=2,
-        max_length=3,
         description="Tokens of passages for each complexity class, simplest first; of two classes "
         "the last two count.",
     )

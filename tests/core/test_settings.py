@@ -68,6 +68,12 @@ def test_what_is_named_beside_a_variant_counts_more() -> None:
     assert Settings(**{"variant": "fixed", "retrieval.reranker": "embedded"}).variant == "pa"
 
 
+@pytest.mark.parametrize("budgets", [[1000, 2000], [1000] * 4, [99, 2000, 3000], "much"])
+def test_each_class_has_a_budget_of_tokens(budgets: object) -> None:
+    with pytest.raises(SettingsError, match=r"plan\.k is "):
+        Settings(**{"plan.k": {"budgets": budgets}})
+
+
 def test_every_field_explains_itself_in_studio() -> None:
     schema = Settings.model_json_schema()
     assert [n for n, field in schema["properties"].items() if not field.get("description")] == []

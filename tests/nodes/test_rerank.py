@@ -17,6 +17,7 @@ from tiny_bert import build
 
 from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.running import Deadline, within
+from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import BESIDE, Candidate, Chunk
 from lexloop.documents.document import Document
@@ -179,6 +180,14 @@ def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_
     update = update_of(rerank, asked, around)
     assert "".join(ids(update["passages"])) == taken
     assert update["plan"]["k"] == len(taken)
+
+
+def test_of_two_classes_the_last_two_budgets_count() -> None:
+    pool = [candidate(name, "word " * 400) for name in "abcdefg"]
+    asked: Any = {**state(pool), "complexity": 0, "attempts": []}
+    chosen = Settings(**{"plan.classes": 2, "plan.k": {"budgets": [500, 1000, 9000]}})
+    around = runtime(view=Held(*pool), reranker=NoReranker(), settings=chosen)
+    assert "".join(ids(update_of(rerank, asked, around)["passages"])) == "ab"
 
 
 SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
