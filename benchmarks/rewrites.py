@@ -21,7 +21,7 @@ from _shared import DATA, Row, options, read_rows, table
 from lexloop.core.types import Turn
 from lexloop.documents.text.tokens import term_set, words
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.question.kept import changed
+from lexloop.nodes.question.same_question import changed
 
 _SEED = 1
 _NEGATION = re.compile(r"\b(?:not|never|nothing|nobody|no|none|without)\s|n['’]t\b", re.IGNORECASE)

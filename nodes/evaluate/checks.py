@@ -11,7 +11,7 @@ from lexloop.core.types import Citation
 from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.evaluate.worked import labelled, miscalculated
+from lexloop.nodes.evaluate.calculations import labelled, miscalculated
 from lexloop.nodes.markers import (
     CitedSentence,
     cited_sentences,

@@ -22,6 +22,7 @@ from lexloop.documents.text.tokens import LIST_ITEM, tokenize
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Judge, Judgement
+from lexloop.nodes.evaluate.calculations import labelled
 from lexloop.nodes.evaluate.evidence import (
     Evidence,
     clipped,
@@ -29,7 +30,6 @@ from lexloop.nodes.evaluate.evidence import (
     left_out,
     share,
 )
-from lexloop.nodes.evaluate.worked import labelled
 from lexloop.nodes.markers import CitedSentence, cited_sentences, numbers_in, without_markers
 from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.shortening import shortened

@@ -29,7 +29,6 @@ from lexloop.nodes.question.describing import (
     unnamed,
 )
 from lexloop.nodes.question.followups import TURNS, leans_on_history, resolved
-from lexloop.nodes.question.kept import changed
 from lexloop.nodes.question.naming import inside, told_apart
 from lexloop.nodes.question.parts import (
     parse,
@@ -38,6 +37,7 @@ from lexloop.nodes.question.parts import (
     with_context_of,
 )
 from lexloop.nodes.question.pointing import read_pointing
+from lexloop.nodes.question.same_question import changed
 from lexloop.store.view import View
 
 _ASKING = frozenset(

@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.core.types import Turn
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.question.kept import changed
+from lexloop.nodes.question.same_question import changed
 
 HISTORY: list[Turn] = [
     {"role": "user", "content": "When must the tenant pay the rent of the boathouse?"},

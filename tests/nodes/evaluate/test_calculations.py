@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.evaluate.worked import labelled, miscalculated
+from lexloop.nodes.evaluate.calculations import labelled, miscalculated
 
 RULE = "Notice is given within ten days of the breach, and objections within three months."
 FEES = "The fee is 2 % of the turnover, at least 450 euros, and 20 euros for each copy."
