@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from lexloop.nodes.hybrid_retrieve import Scores, SearchResults
+from lexloop.nodes.fusion import Scores, SearchResults
 
 IDS = ("act#0", "act#9", "act#10", "guide#0", "guide#5", "case#0", "rule#0", "rule#7")
 DOCUMENTS = {chunk_id: chunk_id.partition("#")[0] for chunk_id in IDS}
