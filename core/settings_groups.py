@@ -327,6 +327,12 @@ class RetrievalSettings(Group):
     candidates: int = Field(
         default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
     )
+    tools: bool = Field(
+        default=True,
+        description="Whether a model may search, open and list the documents before a retry whose "
+        "answer lacks evidence.",
+        json_schema_extra={"langgraph_nodes": ["engineer_prompt"]},
+    )
 
 
 class _Fused(Group):

@@ -431,13 +431,27 @@ class Evaluation(TypedDict):
     by_model: NotRequired[bool]
 
 
+class Looked(TypedDict):
+    """A look of a model into the documents before a retry, and what it found, as it was told."""
+
+    tool: str
+    words: str
+    found: list[str]
+
+
 class Advice(TypedDict):
-    """The prompt engineer's advice for the next attempt. ``strategy`` says what it changes."""
+    """The prompt engineer's advice for the next attempt.
+
+    ``strategy`` says what it changes. ``looked`` lists the looks into the documents, and ``opened``
+    has the ids of the passages that these found for the answer.
+    """
 
     question: str
     queries: list[str]
     guidance: str
     strategy: Strategy
+    looked: NotRequired[list[Looked]]
+    opened: NotRequired[list[str]]
 
 
 class Usage(TypedDict):

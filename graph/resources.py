@@ -419,7 +419,7 @@ def build_context(settings: Settings, collection: Collection, chats: Chats = _NO
         generator=_generator(settings, view, chats.of("generate")),
         guard=_guard(settings, collection, view, chats.of("generate")),
         judge=_judge(settings, view, chats.of("evaluate")),
-        engineer=_engineer(settings, chats),
+        engineer=_engineer(settings, view, chats),
         chat=chats.any,
     )
 
@@ -526,12 +526,18 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
     return ModelJudge(model, adviser, settings.loop.rubrics, settings.prompts.evaluate)
 
 
-def _engineer(settings: Settings, chats: Chats) -> PromptEngineer:
+def _engineer(settings: Settings, view: View, chats: Chats) -> PromptEngineer:
     chat = chats.of("engineer_prompt")
     if model := chat_for("prompt_engineer", settings.loop.prompt_engineer, chat):
         from lexloop.nodes.engineer_prompt import ModelPromptEngineer
+        from lexloop.nodes.looking import Looking
 
-        return ModelPromptEngineer(model, settings.prompts.engineer_prompt)
+        def looking(documents: list[str]) -> Looking:
+            return Looking(view.within(documents), settings.fusion)
+
+        may_look = settings.retrieval.tools and settings.retrieval.source != "none"
+        own = settings.prompts.engineer_prompt
+        return ModelPromptEngineer(model, looking if may_look else None, own)
     from lexloop.nodes.engineer_prompt import RuleEngineer
 
     writer = chat_for("generator", settings.answer.generator, chats.of("generate"))

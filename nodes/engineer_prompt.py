@@ -1,7 +1,7 @@
 """engineer_prompt: advice for the next attempt, by rules or by a model."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -11,6 +11,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, Attempt, Evaluation, ParsedQuestion, Strategy
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import TRIAD, UNANSWERED, Context
+from lexloop.nodes.looking import MOST_LOOKS, Look, Looking
 from lexloop.nodes.markers import MARKER
 
 
@@ -87,30 +88,38 @@ _NUMBERED = re.compile(rf"{MARKER.pattern}\s*|\bpassages?\s+\d+\b", re.IGNORECAS
 _MOST_QUERIES = 5
 _MOST_FOUND = 600
 """Characters of what is told of a refusal."""
+_ROUNDS = 2
+"""How often a model may look before a retry."""
 
 
 class AdviceReply(BaseModel):
     """The reply that the model is asked for."""
 
-    question: str
+    question: str = ""
     queries: list[str] = []
     guidance: str = ""
     strategy: Strategy = "reread"
+    look: list[Look] = []
+    passages: list[int] = []
 
 
 class ModelPromptEngineer:
     """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3).
 
-    What a judge found wrong with the first attempt is told to the next one as it is, and what it
-    found missing is searched for: the model is asked if there was no answer, or that did not help.
+    If the last attempt lacks evidence, the model may look into the documents before it advises, and
+    what it searched for is searched again for the next attempt. What a judge only found wrong with
+    the wording of the first attempt is told to the next one as it is, without a call.
 
     Args:
         chat: The model.
+        looking: Begins the looks of a retry among some documents, or None if it may not look.
         own: A user's prompt, if not ours.
     """
 
-    def __init__(self, chat: Chat, own: str = "") -> None:
-        self._chat = chat
+    def __init__(
+        self, chat: Chat, looking: Callable[[list[str]], Looking] | None = None, own: str = ""
+    ) -> None:
+        self._chat, self._looking = chat, looking
         self._prompt = prompts.load("engineer_prompt", prompts.STEPS["engineer_prompt"], own)
 
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
@@ -118,23 +127,56 @@ class ModelPromptEngineer:
         return len(attempts) < 2 or not all(attempt["abstained"] for attempt in attempts[-2:])
 
     async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
-        """Show what was tried and how it scored, and ask what to try next."""
-        if len(attempts) == 1 and (refused := _refused(attempts[0]["evaluation"])):
+        """Show what was tried and how it scored, let the model look, and ask what to try next."""
+        refused = _refused(attempts[-1]["evaluation"])
+        looks: Looking | None = None
+        if self._looking and _lacks_evidence(attempts[-1]):
+            looks = self._looking(asked["documents"])
+            await looks.begin(attempts[-1]["passages"])
+        elif len(attempts) == 1 and refused:
             return _mending(asked, refused)
-        system, user = self._prompt.render(
-            asked=asked["text"],
-            attempts=[prompts.Data("attempt", _told(a), a["number"]) for a in attempts],
-            limit=_MOST_QUERIES,
-        )
-        request = ChatRequest("engineer_prompt", system, user, AdviceReply)
-        reply = parsed(await self._chat.ask(request), AdviceReply)
+        reply = await self._reply(asked, attempts, looks)
         tried = {_folded(query) for attempt in attempts for query in attempt["queries"]}
-        return Advice(
+        searched = (
+            [one["words"] for one in looks.looked if one["tool"] == "search"] if looks else []
+        )
+        advice = Advice(
             question=" ".join(reply.question.split()) or asked["text"],
-            queries=_untried(reply.queries, tried)[:_MOST_QUERIES],
+            queries=_untried([*reply.queries, *searched], tried)[:_MOST_QUERIES],
             guidance=" ".join(reply.guidance.split()),
             strategy=reply.strategy,
         )
+        if looks is None:
+            return advice
+        if refused and not attempts[-1]["abstained"]:
+            advice["guidance"] = f"{_told_of(refused)} {advice['guidance']}".strip()
+        return {**advice, "looked": looks.looked, "opened": looks.chosen(reply.passages)}
+
+    async def _reply(
+        self, asked: ParsedQuestion, attempts: list[Attempt], looks: Looking | None
+    ) -> AdviceReply:
+        """Return the model's advice, after as many rounds of looks as it asks for and may have."""
+        for left in reversed(range(_ROUNDS + 1 if looks else 1)):
+            system, user = self._prompt.render(
+                asked=asked["text"],
+                attempts=[prompts.Data("attempt", _told(a), a["number"]) for a in attempts],
+                limit=_MOST_QUERIES,
+                looks=MOST_LOOKS if left else 0,
+                found=looks.shown if looks else [],
+            )
+            request = ChatRequest("engineer_prompt", system, user, AdviceReply)
+            reply = parsed(await self._chat.ask(request), AdviceReply)
+            if looks is None or not left or not reply.look:
+                break
+            await looks.look(reply.look)
+        return reply
+
+
+def _lacks_evidence(last: Attempt) -> bool:
+    """Return whether an attempt abstained, left something open, or read the wrong passages."""
+    evaluation = last["evaluation"]
+    missing = any(reason.startswith(UNANSWERED) for reason in evaluation["reasons"])
+    return last["abstained"] or missing or weakest(evaluation) == "context_relevance"
 
 
 def _refused(evaluation: Evaluation) -> list[str]:
@@ -152,9 +194,14 @@ def _refused(evaluation: Evaluation) -> list[str]:
 def _mending(asked: ParsedQuestion, refused: list[str]) -> Advice:
     """Return advice to mend what was refused, and to search for what is missing."""
     missing = [r.removeprefix(UNANSWERED) for r in refused if r.startswith(UNANSWERED)]
-    guidance = f"An earlier answer was refused. {' '.join(refused)}"[:_MOST_FOUND]
     strategy: Strategy = "broaden" if missing else "reread"
-    return Advice(question=asked["text"], queries=missing, guidance=guidance, strategy=strategy)
+    return Advice(
+        question=asked["text"], queries=missing, guidance=_told_of(refused), strategy=strategy
+    )
+
+
+def _told_of(refused: list[str]) -> str:
+    return f"An earlier answer was refused. {' '.join(refused)}"[:_MOST_FOUND]
 
 
 def _told(attempt: Attempt) -> str:

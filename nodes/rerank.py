@@ -21,8 +21,8 @@ from lexloop.core.types import (
     KEPT,
     POINTED,
     QUOTED,
+    Attempt,
     Candidate,
-    Chosen,
     ParsedQuestion,
     Pointed,
     PointedUnit,
@@ -97,7 +97,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     by_model = bool(context.generator.instructions)
     found = merge(state["candidates"], state["graph_candidates"])
     if by_model and state["attempts"]:
-        found = merge(found, _kept(state["attempts"][-1]["passages"]))
+        found = merge(found, _kept(state["attempts"][-1]))
     pool = _admitted(view.candidates(found), state)
     ranked = preferred(context.reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     rule = _rule(context.settings.plan, state, by_model)
@@ -119,15 +119,26 @@ def _rule(plan: PlanSettings, state: State, by_model: bool) -> ByScores | int | 
     by = ByTokens() if plan.k == "auto" and by_model else plan.k
     if isinstance(by, ByTokens):
         advice = [attempt["advice"] for attempt in state["attempts"] if "advice" in attempt]
-        wider = sum(bool(one["queries"]) or one["strategy"] == "broaden" for one in advice)
+        wider = sum(
+            bool(one["queries"] or one.get("opened")) or one["strategy"] == "broaden"
+            for one in advice
+        )
         return by.budgets[state["complexity"] - plan.count] * (1 + wider)
     return by if isinstance(by, ByScores) else None
 
 
-def _kept(passages: Iterable[Chosen]) -> list[Scored]:
-    """Return the passages that were found for an attempt as candidates of the next one."""
-    found = [passage for passage in passages if QUOTED not in passage["signals"]]
-    return [{"id": one["id"], "score": one["score"], "signals": {KEPT: 1.0}} for one in found]
+def _kept(last: Attempt) -> list[Scored]:
+    """Return what the next attempt keeps: the passages of the last one, and what was opened since.
+
+    What was opened has the score of the best of these.
+    """
+    found = {one["id"]: one["score"] for one in last["passages"] if QUOTED not in one["signals"]}
+    best = max(found.values(), default=1.0)
+    opened = last["advice"].get("opened", []) if "advice" in last else []
+    return [
+        {"id": name, "score": score, "signals": {KEPT: 1.0}}
+        for name, score in {**dict.fromkeys(opened, best), **found}.items()
+    ]
 
 
 def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:

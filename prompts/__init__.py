@@ -89,7 +89,7 @@ STEPS: Mapping[str, frozenset[str]] = {
     "rewrite": frozenset({"history", "question", "languages", "Q", "K"}),
     "generate": frozenset({"passages", "triplets", "guidance", "question"}),
     "evaluate": frozenset({"question", "passages", "answer"}),
-    "engineer_prompt": frozenset({"asked", "attempts", "limit"}),
+    "engineer_prompt": frozenset({"asked", "attempts", "limit", "looks", "found"}),
 }
 """The placeholders of the steps' prompts, which a user may replace."""
 

@@ -220,6 +220,8 @@ def _attempt(attempt: "Attempt") -> None:
     if advice := attempt.get("advice"):
         _item("advice", f"{advice['strategy']}. {advice['guidance']}".strip())
         _item("reworded", advice["question"])
+        for look in advice.get("looked", []):
+            _item("looked", f"{look['tool']} {look['words']!r}: {'; '.join(look['found'])}")
 
 
 def _head(title: str) -> None:

@@ -60,12 +60,34 @@ def test_low_scores_lead_to_advice(
     assert "Give the period." in scripted.requests[6].user
 
 
+def test_a_retry_is_written_from_what_the_model_opened(
+    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
+) -> None:
+    opening = {"look": [{"tool": "open", "words": "section 5-300"}]}
+    scripted.play("engineer_prompt", Reply(json.dumps(opening)), Reply(json.dumps({})))
+    scripted.play("generate", Reply(ABSTENTION), Reply("It is due within 10 business days [1]."))
+    scripted.play("evaluate", scores(0.9, 0.9, 0.9))
+    result = modelled(**{"plan.k": 1}).invoke({"question": QUESTION})
+    first, second = result["attempts"]
+    assert first["abstained"]
+    (look,) = first["advice"]["looked"]
+    assert (look["tool"], look["words"]) == ("open", "section 5-300")
+    opened = {*first["advice"]["opened"]}
+    assert opened
+    assert not opened & {passage["id"] for passage in first["passages"]}
+    assert opened <= {passage["id"] for passage in second["passages"]}
+    assert scripted.roles_asked() == [
+        *("rewrite", "generate", "engineer_prompt", "engineer_prompt", "generate", "evaluate"),
+    ]
+    assert second["evaluation"]["passed"]
+
+
 @pytest.mark.parametrize("retries", [0, 5])
 def test_never_more_than_max_retries(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores, retries: int
 ) -> None:
     scripted.play("engineer_prompt", *guided(*"abcde"))
-    scripted.play("evaluate", scores(0.2, 0.2, 0.2))
+    scripted.play("evaluate", scores(0.1, 0.2, 0.2))
     result = modelled(**{"loop.max_retries": retries}).invoke({"question": QUESTION})
     assert len(result["attempts"]) == retries + 1
     assert scripted.roles_asked().count("engineer_prompt") == max(0, retries - 1)
@@ -75,7 +97,7 @@ def test_never_more_than_max_retries(
 
 
 def test_nothing_is_read_twice(scripted: FakeOpenAI, modelled: Modelled, scores: Scores) -> None:
-    scripted.play("evaluate", scores(0.3, 0.2, 0.2), scores(0.2, 0.2, 0.2))
+    scripted.play("evaluate", scores(0.2, 0.3, 0.3), scores(0.1, 0.3, 0.3))
     result = modelled(**{"loop.max_retries": 3}).invoke({"question": QUESTION})
     # the third retry has the question, the passages and the guidance of the second
     assert scripted.roles_asked() == [

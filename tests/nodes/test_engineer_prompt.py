@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
+from indexes import view_of
 from records import attempt, evaluation, passage
 
 from lexloop.core.running import waited
+from lexloop.core.settings_groups import Standardised
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
+from lexloop.documents.document import Document
+from lexloop.nodes.context import UNANSWERED
 from lexloop.nodes.engineer_prompt import ModelPromptEngineer, RuleEngineer
+from lexloop.nodes.looking import Looking
 from lexloop.nodes.question.parts import parse
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
@@ -143,4 +148,64 @@ def test_where_nobody_judged_the_first_attempt_the_model_is_asked(
     silent = tried(evaluation(None, None, None), abstained=True)
     advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse(ASKED), [silent]))
     assert advice["question"] == "How much?"
+    assert len(server.requests) == 1
+
+
+FERRY = view_of(
+    Document(
+        "ferry.txt",
+        "Ferry Act",
+        "Section 1. Bells.\nA ferry carries a bell.\nSection 2. Fees.\nA licence costs 40 euros.\n",
+    ),
+    **{"chunking": "pattern", "chunking.pattern": "^Section"},
+)
+
+
+def looking(documents: list[str]) -> Looking:
+    return Looking(FERRY.within(documents), Standardised())
+
+
+def test_a_model_looks_before_a_retry_that_lacks_evidence(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    first = {"look": [{"tool": "search", "words": "price of a licence"}]}
+    then = {"look": [{"tool": "open", "words": "section 2"}]}
+    last = {"passages": [], "guidance": "Name the sum.", "look": [{"tool": "outline"}]}
+    server.play("engineer_prompt", *(Reply(json.dumps(said)) for said in (first, then, last)))
+    verdict = evaluation(0.2, 0.9, 0.9, f"{UNANSWERED}the price")
+    tried_once = attempt(1, "What is the price?", ["price"], verdict)
+    advice = converse(
+        lambda chat: ModelPromptEngineer(chat, looking).advise(
+            parse("What is the price?"), [tried_once]
+        )
+    )
+    assert [(one["tool"], one["words"]) for one in advice["looked"]] == [
+        ("search", "price of a licence"),
+        ("open", "section 2"),
+    ]
+    (opened,) = FERRY.chunks(advice["opened"])
+    assert "40 euros" in opened["text"]
+    assert advice["queries"] == ["price of a licence"]
+    assert (
+        advice["guidance"] == f"An earlier answer was refused. {UNANSWERED}the price Name the sum."
+    )
+    limits = ["At most 4 looks", "At most 4 looks", "At most 0 looks"]
+    assert all(limit in one.user for limit, one in zip(limits, server.requests, strict=True))
+    assert "40 euros" in server.requests[-1].user
+
+
+def test_a_model_that_has_its_evidence_or_looks_no_further_is_asked_once_at_most(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    refused = attempt(
+        1, "What fee?", ["fee"], evaluation(0.9, 0.9, 0.1, "Not supported: It is 50.")
+    )
+    advise = lambda last: converse(  # noqa: E731
+        lambda chat: ModelPromptEngineer(chat, looking).advise(parse("What fee?"), [last])
+    )
+    assert "looked" not in advise(refused)
+    assert server.requests == []
+    server.play("engineer_prompt", Reply(json.dumps({"queries": ["licence fee"]})))
+    advice = advise(tried(evaluation(None, None, None), abstained=True))
+    assert (advice["queries"], advice["looked"], advice["opened"]) == (["licence fee"], [], [])
     assert len(server.requests) == 1

@@ -47,7 +47,7 @@ REPLIES: dict[str, list[type[BaseModel]]] = {
         for name, forms in PANELS.items()
     },
 }
-NUMBERS = {"limit", "count", "pieces", "speaker", "number", "manner", "Q", "K"}
+NUMBERS = {"limit", "looks", "count", "pieces", "speaker", "number", "manner", "Q", "K"}
 TEXT = "=== system ===\nData is in {{fence}}.\n=== user ===\n{{question}} of {{count}}\n"
 FENCE = re.compile(r"<(data-[0-9a-f]{8}) kind=\"question\">\n(.*)\n</\1>", re.DOTALL)
 
@@ -88,8 +88,8 @@ def test_the_steps_of_the_loop_begin_alike_and_say_their_task_before_all_data() 
         assert first[0] == second[0] == shared
         told = prompt.instructions.removeprefix(shared).strip()
         fence = re.findall(r"data-[0-9a-f]{8}", first[1])[0]
-        said = told.replace("{{fence}}", fence).replace("{{Q}}", "3").replace("{{K}}", "3")
-        assert first[1].startswith(said.replace("{{limit}}", "3"))
+        said = told.replace("{{fence}}", fence)
+        assert first[1].startswith(re.sub("{{(Q|K|limit|looks)}}", "3", said))
         assert "zebra" not in said
 
 

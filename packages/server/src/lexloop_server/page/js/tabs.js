@@ -117,9 +117,13 @@ function attempt(one, at, all) {
 			Object.entries(scores).map(([name, value]) => value !== undefined && el("li", el("b", score(value)), ` ${say(`score.${name}`)}`)),
 			el("li", el("b", judged.citations_verified ? "✓" : "✗"), ` ${say(judged.citations_verified ? "score.verified" : "score.unverified")}`),
 		),
-		items({ question: one.question, queries: one.queries, faults: judged.reasons, advice: advice?.guidance }),
+		items({ question: one.question, queries: one.queries, faults: judged.reasons, advice: advice?.guidance, looked: advice?.looked?.map(look) }),
 		el("details", el("summary", say("attempt.answer")), el("p.serif", { dir: "auto" }, one.answer)),
 	);
+}
+
+function look({ tool, words, found }) {
+	return `${tool} “${words}”: ${found.join("; ") || say("look.nothing")}`;
 }
 
 const WAYS = ["reread", "whole", "operative", "broaden"];
