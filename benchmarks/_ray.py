@@ -39,9 +39,9 @@ def compared(index: Path, sound: Path) -> dict[str, int]:
     ):
         one, other = there.lexical, wanted.lexical
         same = list(one.terms) == list(other.terms) and (one.weights != other.weights).nnz == 0
-        names, known = Counter(there.names), Counter(wanted.names)
+        names, known = Counter(there.catalogue.names), Counter(wanted.catalogue.names)
         made = {name: there.made_of(name) for name in names}
-        wrong = sum(not _same(made.get(name), wanted.made_of(name)) for name in wanted.names)
+        wrong = sum(not _same(made.get(name), wanted.made_of(name)) for name in known)
     lost = sum((known - names).values())
     doubled = sum((names - known).values())
     return {"lost": lost, "doubled": doubled, "wrong": wrong - lost + (not same)}

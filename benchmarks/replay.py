@@ -1,18 +1,20 @@
 """What a chat model's rewrites bring to the passages, from replies that were recorded.
 
     python benchmarks/replay.py [--data FOLDER] [--sets gdpr,contracts] [--by embedded,recorded]
-        [--setting NAME=VALUE ...]
+        [--model NAME --base-url URL] [--every N] [--longest N] [--setting NAME=VALUE ...]
 
 FOLDER holds ``rewrites``, with one JSON Lines file a set, and the sets themselves (default:
 ``LEXLOOP_DATA``). A server on loopback plays the model: it answers a rewriting with the recorded
-one. Contracts are asked one at a time. Evidence is there if a passage that the generator is given
-overlaps the text that answers; tokens are those of all passages, four characters each.
+one. ``--by live`` has a running model rewrite instead. Contracts are asked one at a time. Evidence
+is there if a passage that the generator is given overlaps the text that answers; tokens are those
+of all passages, four characters each. ``--longest N`` asks the N longest documents alone.
 """
 
 import json
 import shutil
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,13 +26,14 @@ from _shared import DATA, Row, options, read_rows, table
 from fake_openai import FakeOpenAI, Reply, Request, reply
 from langchain_core.messages import AIMessage, HumanMessage
 
-from lexloop.core.settings import Settings
+from lexloop.core.settings import Connection, Settings
 from lexloop.core.state import State
+from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 
 Span = tuple[int, int]
-_REWRITERS = {"embedded": "embedded", "recorded": "model"}
+_REWRITERS = {"embedded": "embedded", "recorded": "model", "live": "model"}
 _CHARS_PER_TOKEN = 4
 _FIRST = 3
 
@@ -53,16 +56,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", default="gdpr,contracts")
     parser.add_argument("--by", default="embedded,recorded")
+    parser.add_argument("--model", default="openai:replayed")
+    parser.add_argument("--base-url")
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    parser.add_argument("--longest", type=int, default=0, metavar="N")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
     if given.data is None or not (given.data / "rewrites").is_dir():
         sys.exit("There are no recorded rewrites; give --data FOLDER or set LEXLOOP_DATA.")
-    settings = dict(_setting(text) for text in given.setting)
+    settings = {"model": given.model, **dict(_setting(text) for text in given.setting)}
     rows = [
         [f"{kind}, {by}", *figures]
         for name in given.sets.split(",")
         for by in given.by.split(",")
-        for kind, figures in _measured(given.data, name, by, settings)
+        for kind, figures in _measured(given, name, by, settings)
     ]
     head = ["questions, rewriter", "asked", "evidence", "in the first three", "passages", "tokens"]
     print(table([*head, "first citation", "refused"], rows))
@@ -138,16 +145,22 @@ def replaying(asked: Iterable[Asked]) -> Iterator[FakeOpenAI]:
 
     with FakeOpenAI() as server:
         server.play("rewrite", rewritten)
+        server.play("generate", Reply(ABSTENTION))
         yield server
 
 
 def _measured(
-    data: Path, name: str, by: str, settings: dict[str, Any]
+    given: Namespace, name: str, by: str, settings: dict[str, Any]
 ) -> Iterator[tuple[str, list[object]]]:
-    source, every = (asked_of_gdpr if name == "gdpr" else asked_of_contracts)(data)
+    source, every = (asked_of_gdpr if name == "gdpr" else asked_of_contracts)(given.data)
+    if given.longest:
+        every.sort(key=lambda one: -(source / one.document).stat().st_size)
+        every = every[: given.longest]
+    live = Connection(base_url=given.base_url, api_key="none") if given.base_url else None
     results: dict[str, list[tuple[Asked, State]]] = {}
     with tempfile.TemporaryDirectory() as folder, replaying(every) as server:
-        for one in every:
+        connection = live if by == "live" and live else server.connection
+        for one in every[:: given.every]:
             home = Path(folder, one.document).with_suffix("")
             if not home.is_dir():
                 home.mkdir()
@@ -155,7 +168,6 @@ def _measured(
             chosen = Settings(
                 **{
                     "corpus": str(home),
-                    "model": "openai:replayed",
                     "retrieval.rewriter": _REWRITERS[by],
                     "answer.generator": "embedded",
                     "loop.evaluator": "embedded",
@@ -163,7 +175,7 @@ def _measured(
                     **settings,
                 }
             )
-            graph = build_graph(Resources(server.connection, chosen))
+            graph = build_graph(Resources(connection, chosen))
             results.setdefault(one.kind, []).append((one, _answered(graph, one)))
     for kind, found in results.items():
         yield kind, _figures(found)

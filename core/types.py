@@ -28,6 +28,8 @@ BESIDE = "beside"
 """The signal of a passage that is there for what it may add, not as one of the k best."""
 KEPT = "kept"
 """The signal of a passage that the attempt before was written from."""
+LIMITING = "limiting"
+"""The signal of a passage that is there for an exception or condition of another one."""
 QUOTED = "quoted"
 """The signal of a passage that was not found but is quoted in the answer."""
 

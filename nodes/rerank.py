@@ -33,6 +33,7 @@ from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
 from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, query_of, relevance
+from lexloop.nodes.together import together, with_limits
 from lexloop.store.view import View
 
 _SUPPORT_OF = 5
@@ -88,8 +89,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     """Write the k best passages, numbered from 1.
 
     ``POLICIES`` are asked in their order, and each adds the passages it is for. If the settings let
-    scores or tokens set k, the plan's k becomes the number taken. A retry for a model keeps the
-    passages that it has.
+    scores or tokens set k, the plan's k becomes the number taken. A model gets what limits the best
+    passages, too, and a retry for it keeps the passages that it has.
     """
     context = runtime.context
     if (view := context.view) is None:
@@ -104,7 +105,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     choice = _Choice(state, rule, pool, ranked, state["plan"]["k"])
     for policy in POLICIES:
         choice.taken += policy(choice)
-    passages = [view.as_passage(chunk, n) for n, chunk in enumerate(choice.taken, 1)]
+    taken = together(with_limits(choice.taken, view), view) if by_model else choice.taken
+    passages = [view.as_passage(chunk, n) for n, chunk in enumerate(taken, 1)]
     update: Update = {"passages": passages}
     if rule:
         update["plan"] = {**state["plan"], "k": choice.k}

@@ -86,7 +86,7 @@ def under(rubrics: Rubrics, name: str) -> str:
 
 
 STEPS: Mapping[str, frozenset[str]] = {
-    "rewrite": frozenset({"history", "question", "languages", "Q", "K"}),
+    "rewrite": frozenset({"history", "question", "languages", "contents", "Q", "K"}),
     "generate": frozenset({"passages", "triplets", "guidance", "question"}),
     "evaluate": frozenset({"question", "passages", "answer"}),
     "engineer_prompt": frozenset({"asked", "attempts", "limit", "looks", "found"}),

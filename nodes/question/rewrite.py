@@ -21,6 +21,7 @@ from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
+from lexloop.nodes.question.contents import contents_near
 from lexloop.nodes.question.describing import (
     before,
     documents_called,
@@ -142,17 +143,19 @@ def rewrite_prompt(
     Q: int = 0,
     K: int = 0,
     *,
+    contents: Sequence[prompts.Data] = (),
     own: str = "",
 ) -> tuple[str, str]:
     """Return what a model is asked for a rewriting, as system and user, with the latest turns.
 
-    ``own`` is a user's prompt, if not ours.
+    ``contents`` tell of the documents, and ``own`` is a user's prompt, if not ours.
     """
     told = [prompts.Data(turn["role"], turn["content"]) for turn in history]
     return _prompt(own).render(
         history=told[-_HISTORY_TURNS:],
         question=question,
         languages=[prompts.Data("language", name) for name in languages],
+        contents=contents,
         Q=Q,
         K=K,
     )
@@ -191,8 +194,10 @@ class ModelRewriter:
         if not (history or plan["Q"] or plan["K"] or foreign):
             return parse(question)
         languages = await computed(lambda: self._documents.language.names)
+        before = [turn["content"] for turn in history if turn["role"] == "user"][-1:]
+        contents = await computed(contents_near, " ".join([*before, question]), self._documents)
         asked = (question, history, languages, plan["Q"], plan["K"])
-        system, user = rewrite_prompt(*asked, own=self._own)
+        system, user = rewrite_prompt(*asked, contents=contents, own=self._own)
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
         written = question

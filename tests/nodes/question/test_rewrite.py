@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,7 +13,7 @@ from running import runtime
 from lexloop.core.errors import hearing
 from lexloop.core.running import waited
 from lexloop.core.state import State, Update
-from lexloop.core.types import Hit, ParsedQuestion, Plan, Reading, Turn
+from lexloop.core.types import Chunk, Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.question.rewrite import (
@@ -64,6 +63,9 @@ class Wording:
 
     def search_lexical(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         return self.search(queries, limit)[0]
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        return []
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         self.given.append(text)
@@ -144,10 +146,8 @@ SMALL_PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
 ASKED_FIRST = user("I would like to know about bias audits")
 
 
-class English:
+class English(Wording):
     """Documents in English, which know German by one word."""
-
-    names: Sequence[str] = ["English"]
 
     def other(self, question: str) -> str:
         return "German" if "Gebühr" in question else ""
@@ -162,9 +162,7 @@ def by_model(converse: Callable[..., Any]) -> Rewrite:
 
     def run(question: str, history: list[Turn] | None = None, plan: Plan = SMALL_PLAN) -> Any:
         def asks(chat: Any) -> Any:
-            rewriter = ModelRewriter(
-                chat, cast("Any", SimpleNamespace(language=English())), load_minilm().embed
-            )
+            rewriter = ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
             return rewriter.rewrite(question, history or [], plan, None)
 
         return converse(asks)
