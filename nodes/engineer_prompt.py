@@ -137,12 +137,12 @@ class ModelPromptEngineer:
             return _mending(asked, refused)
         reply = await self._reply(asked, attempts, looks)
         tried = {_folded(query) for attempt in attempts for query in attempt["queries"]}
-        searched = (
-            [one["words"] for one in looks.looked if one["tool"] == "search"] if looks else []
-        )
+        looked = looks.looked if looks else []
+        searched = [one["words"] for one in looked if one["tool"] == "search"]
+        missing = _missing(refused) if looks else []
         advice = Advice(
             question=" ".join(reply.question.split()) or asked["text"],
-            queries=_untried([*reply.queries, *searched], tried)[:_MOST_QUERIES],
+            queries=_untried([*missing, *reply.queries, *searched], tried)[:_MOST_QUERIES],
             guidance=" ".join(reply.guidance.split()),
             strategy=reply.strategy,
         )
@@ -150,7 +150,7 @@ class ModelPromptEngineer:
             return advice
         if refused and not attempts[-1]["abstained"]:
             advice["guidance"] = f"{_told_of(refused)} {advice['guidance']}".strip()
-        return {**advice, "looked": looks.looked, "opened": looks.chosen(reply.passages)}
+        return {**advice, "looked": looked, "opened": looks.chosen(reply.passages)}
 
     async def _reply(
         self, asked: ParsedQuestion, attempts: list[Attempt], looks: Looking | None
@@ -175,7 +175,7 @@ class ModelPromptEngineer:
 def _lacks_evidence(last: Attempt) -> bool:
     """Return whether an attempt abstained, left something open, or read the wrong passages."""
     evaluation = last["evaluation"]
-    missing = any(reason.startswith(UNANSWERED) for reason in evaluation["reasons"])
+    missing = bool(_missing(evaluation["reasons"]))
     return last["abstained"] or missing or weakest(evaluation) == "context_relevance"
 
 
@@ -193,11 +193,16 @@ def _refused(evaluation: Evaluation) -> list[str]:
 
 def _mending(asked: ParsedQuestion, refused: list[str]) -> Advice:
     """Return advice to mend what was refused, and to search for what is missing."""
-    missing = [r.removeprefix(UNANSWERED) for r in refused if r.startswith(UNANSWERED)]
+    missing = _missing(refused)
     strategy: Strategy = "broaden" if missing else "reread"
     return Advice(
         question=asked["text"], queries=missing, guidance=_told_of(refused), strategy=strategy
     )
+
+
+def _missing(refused: list[str]) -> list[str]:
+    """Return the parts of the question that an answer left open."""
+    return [said.removeprefix(UNANSWERED) for said in refused if said.startswith(UNANSWERED)]
 
 
 def _told_of(refused: list[str]) -> str:

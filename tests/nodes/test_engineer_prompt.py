@@ -185,7 +185,7 @@ def test_a_model_looks_before_a_retry_that_lacks_evidence(
     ]
     (opened,) = FERRY.chunks(advice["opened"])
     assert "40 euros" in opened["text"]
-    assert advice["queries"] == ["price of a licence"]
+    assert advice["queries"] == ["the price", "price of a licence"]
     assert (
         advice["guidance"] == f"An earlier answer was refused. {UNANSWERED}the price Name the sum."
     )
