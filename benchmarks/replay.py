@@ -7,10 +7,12 @@ FOLDER holds ``rewrites``, with one JSON Lines file a set, and the sets themselv
 ``LEXLOOP_DATA``). A server on loopback plays the model: it answers a rewriting with the recorded
 one. ``--by live`` has a running model rewrite instead. Contracts are asked one at a time. Evidence
 is there if a passage that the generator is given overlaps the text that answers; tokens are those
-of all passages, four characters each. ``--longest N`` asks the N longest documents alone.
+of all passages, four characters each. The last columns are the evidence in the first passages that
+have so many tokens together. ``--longest N`` asks the N longest documents alone.
 """
 
 import json
+import math
 import shutil
 import sys
 import tempfile
@@ -18,6 +20,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -36,6 +39,8 @@ Span = tuple[int, int]
 _REWRITERS = {"embedded": "embedded", "recorded": "model", "live": "model"}
 _CHARS_PER_TOKEN = 4
 _FIRST = 3
+_BUDGETS = (500, 1_000, 1_500, 2_000, 2_500)
+"""Tokens of the first passages within which evidence is sought."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,8 @@ def main() -> None:
         for kind, figures in _measured(given, name, by, settings)
     ]
     head = ["questions, rewriter", "asked", "evidence", "in the first three", "passages", "tokens"]
-    print(table([*head, "first citation", "refused"], rows))
+    within = [f"within {tokens:,}" for tokens in _BUDGETS]
+    print(table([*head, "first citation", "refused", *within], rows))
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -193,6 +199,7 @@ def _answered(graph: Any, asked: Asked) -> State:
 
 def _figures(found: Sequence[tuple[Asked, State]]) -> list[object]:
     evidence, early, cited, passages, tokens, refused = [], [], [], [], [], []
+    needed: list[float] = []
     for asked, state in found:
         given = [p for p in state["passages"] if "quoted" not in p["signals"]]
         places = [any(_overlap(passage, span) for span in asked.spans) for passage in given]
@@ -201,11 +208,14 @@ def _figures(found: Sequence[tuple[Asked, State]]) -> list[object]:
         first = state["citations"][:1]
         cited.append(any(_overlap(citation, span) for citation in first for span in asked.spans))
         passages.append(len(given))
-        tokens.append(sum(len(passage["text"]) for passage in given) / _CHARS_PER_TOKEN)
+        lengths = [*accumulate(len(passage["text"]) / _CHARS_PER_TOKEN for passage in given)]
+        tokens.append(lengths[-1] if lengths else 0.0)
+        needed.append(lengths[places.index(True)] if any(places) else math.inf)
         refused.append(any("written out" in lost["wanted"] for lost in state["degraded"]))
     shares = [f"{fmean(values):.3f}" for values in (evidence, early)]
     means = [f"{fmean(passages):.1f}", f"{fmean(tokens):.0f}"]
-    return [len(found), *shares, *means, f"{fmean(cited):.3f}", f"{fmean(refused):.3f}"]
+    within = [f"{fmean(one <= budget for one in needed):.3f}" for budget in _BUDGETS]
+    return [len(found), *shares, *means, f"{fmean(cited):.3f}", f"{fmean(refused):.3f}", *within]
 
 
 def _overlap(place: Any, span: Span) -> bool:
