@@ -105,7 +105,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     choice = _Choice(state, rule, pool, ranked, state["plan"]["k"])
     for policy in POLICIES:
         choice.taken += policy(choice)
-    taken = together(with_limits(choice.taken, view), view) if by_model else choice.taken
+    taken = together(with_limits(choice.taken, view)) if by_model else choice.taken
     passages = [view.as_passage(chunk, n) for n, chunk in enumerate(taken, 1)]
     update: Update = {"passages": passages}
     if rule:

@@ -1,10 +1,9 @@
-"""Passages for a model with what limits them, and those of one provision together."""
+"""Passages for a model with what limits them, and neighbours together."""
 
 from collections.abc import Iterator, Sequence
 
 from lexloop.core.types import LIMITING, Candidate, Scored
 from lexloop.documents.chunks.limits import limits_of
-from lexloop.documents.structure.tree import Tree
 from lexloop.nodes.question.provisions import unit_at
 from lexloop.store.view import View
 
@@ -36,19 +35,13 @@ def _limiting(candidate: Candidate, view: View) -> Iterator[str]:
             yield from view.chunks_over({**unit, "start": limit.start, "end": limit.end})
 
 
-def together(taken: Sequence[Candidate], view: View) -> list[Candidate]:
-    """Return passages, those of one provision in the order of the text behind the best of them."""
-    groups: dict[tuple[str, int], list[Candidate]] = {}
+def together(taken: Sequence[Candidate]) -> list[Candidate]:
+    """Return passages in their order, but behind each one those that go on from it in the text."""
+    left = {(one["document"], one["start"]): one for one in taken}
+    ordered: list[Candidate] = []
     for candidate in taken:
-        name = candidate["document"]
-        key = (name, _provision_start(candidate, view.document(name).tree))
-        groups.setdefault(key, []).append(candidate)
-    return [one for group in groups.values() for one in sorted(group, key=lambda c: c["start"])]
-
-
-def _provision_start(candidate: Candidate, tree: Tree) -> int:
-    """Return where the outermost provision around a passage begins, or the passage itself."""
-    place = tree.at((candidate["start"] + candidate["end"]) // 2)  # headings may open it
-    around = (tree.units[p] for p in (place, *tree.above(place))) if place >= 0 else ()
-    starts = [unit.start for unit in around if unit.kind == "provision"]
-    return starts[-1] if starts else candidate["start"]
+        following = left.pop((candidate["document"], candidate["start"]), None)
+        while following is not None:
+            ordered.append(following)
+            following = left.pop((following["document"], following["end"]), None)
+    return ordered

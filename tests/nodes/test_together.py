@@ -38,9 +38,12 @@ def test_the_limits_of_the_best_passages_are_added_once() -> None:
     assert with_limits([], view) == []
 
 
-def test_passages_of_one_provision_stand_together_in_the_order_of_the_text() -> None:
-    view = view_of(Document("let.txt", "Let", CONTRACT), **LINES)
-    known = lines(view)
+def test_what_goes_on_from_a_passage_stands_behind_it() -> None:
+    known = lines(view_of(Document("let.txt", "Let", CONTRACT), **LINES))
     taken = [known["2.2"], known["1.1"], known["2.1"], known["1.2"]]
-    numbers = [one["text"].split()[0] for one in together(taken, view)]
-    assert numbers == ["2.1", "2.2", "1.1", "1.2"]
+    numbers = [one["text"].split()[0] for one in together(taken)]
+    assert numbers == ["2.2", "1.1", "1.2", "2.1"]
+    assert [one["id"] for one in together([*reversed(taken)])] == [
+        known[n]["id"] for n in ("1.2", "2.1", "2.2", "1.1")
+    ]
+    assert together([]) == []
