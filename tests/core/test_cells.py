@@ -6,6 +6,7 @@ import io
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.core.cells import guarded, unguarded
 
@@ -13,19 +14,7 @@ SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 texts = st.text(st.sampled_from("=+-@＝;\t\r\n ,'\"\xa0a1\ufeff")) | st.text()
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("=1+1", "'=1+1"),
-        ("a;=cmd|' /C calc'!A0", "a;'=cmd|' /C calc'!A0"),
-        ('a; "=1"', 'a;\' "=1"'),
-        ("a\t-1\n@b", "a\t'-1\n'@b"),
-        (" \t＋1", "' \t'＋1"),
-        ("a = b, -1; c", "a = b, -1; c"),
-        ("it's; 'so'", "it's; 'so'"),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), rows("guarded_cells"))
 def test_what_may_begin_a_cell_is_guarded(text: str, shown: str) -> None:
     assert guarded(text) == shown
 

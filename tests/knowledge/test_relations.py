@@ -6,13 +6,13 @@ import pytest
 import records
 from hypothesis import given
 from hypothesis import strategies as st
-from sets import DATA
+from sets import whole_text
 
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
 from lexloop.knowledge.relations import PREDICATES, extract_document, reading, typed
 
-LAW = (DATA / "texts" / "regulation.txt").read_text("utf-8")
+LAW = whole_text("regulation.txt")
 
 
 def chunk(text: str, *, start: int = 0, number: int = 1) -> Chunk:

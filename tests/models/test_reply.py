@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from running import complete
+from sets import rows
 
 from lexloop.core.types import Usage
 from lexloop.models.chat import Thinking, Token
@@ -22,18 +23,7 @@ def read(pieces: list[str], opened: bool = False) -> tuple[Thinking, str]:
     return thinking, shown
 
 
-@pytest.mark.parametrize(
-    ("reply", "text", "reasoning"),
-    [
-        ("In May.", "In May.", ""),
-        ("<think>Hm, March?</think>\n\nIn May.", "In May.", "Hm, March?"),
-        ("Hm, March?\n</think>\n\nIn May.", "In May.", "Hm, March?"),
-        ("<think>Hm, March? No, it", "", "Hm, March? No, it"),
-        ("<think>a<think>b</think>c</think>In May.", "In May.", "abc"),
-        ("Where a < b and c > d <thin", "Where a < b and c > d <thin", ""),
-        ("", "", ""),
-    ],
-)
+@pytest.mark.parametrize(("reply", "text", "reasoning"), rows("reasoning"))
 def test_text_and_reasoning(reply: str, text: str, reasoning: str) -> None:
     for pieces in ([reply], list(reply)):
         thinking, shown = read(pieces)

@@ -13,6 +13,18 @@ def rows(name: str) -> list[Any]:
     return [json.loads(line) for line in lines if line and not line.startswith("#")]
 
 
+def whole_text(name: str) -> str:
+    """The text of ``texts/NAME``."""
+    return (DATA / "texts" / name).read_text("utf-8")
+
+
+def write_rows(path: Path, *held: object) -> Path:
+    """Write values as a file of JSON lines, whose folder is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in held), encoding="utf-8")
+    return path
+
+
 def blocks(name: str) -> dict[str, tuple[str, list[str]]]:
     """The blocks of ``NAME.txt``: a text under ``%% title``, and under ``%%`` what is expected."""
     found = {}

@@ -1,26 +1,13 @@
 """What a statement carries on from."""
 
 import pytest
+from sets import whole_text
 
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import statements
 from lexloop.documents.structure.parse import parse
 
-ACT = """PART I
-1. Dogs
-(1) A person who sells a dog without a tag commits an offence.
-(2) A person convicted under this section pays a fine of ninety crowns.
-(3) Whoever helps with what subsection (1) forbids is fined as well.
-(4) This section applies to cats.
-
-2. Tags
-A tag is of brass. It bears a number.
-
-3. Fees
-(1) The fee of section 1 is paid to the council.
-Provided that the council may waive it.
-Provided further that no fee is due in May.
-"""
+ACT = whole_text("dogs_act.txt")
 
 
 def carried(opening: str, text: str = ACT) -> list[str]:

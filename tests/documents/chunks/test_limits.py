@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 from indexes import view_of
+from sets import rows
 
 from lexloop.core.types import Passage
 from lexloop.documents.chunks.limits import limits_of
@@ -67,16 +68,7 @@ def quoted_of(text: str, rule: str) -> list[str]:
     raise AssertionError(text)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        "Section 7 does not apply to guests.",  # names another
-        "This section does not apply to guests.",  # of another section
-        "Subject to the law of Malta, guests are welcome.",  # names none
-        "Section 4 is about keys.",  # limits nothing
-        "Guests may stay, subject to Section 4.",  # is limited by it
-    ],
-)
+@pytest.mark.parametrize("other", rows("limits_of_others"))
 def test_what_limits_something_else_is_not_quoted(other: str) -> None:
     rule, _ = RULES[0]
     text = (

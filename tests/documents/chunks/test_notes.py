@@ -1,6 +1,9 @@
 """Footnotes, which belong to the sentence, the item or the row that they hang on."""
 
-from sets import DATA
+from functools import partial
+
+from reading import read_document
+from sets import whole_text
 
 from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import (
@@ -10,16 +13,12 @@ from lexloop.documents.chunks.statements import (
     statements_text,
 )
 from lexloop.documents.document import Document
-from lexloop.documents.reading import plain
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.tree import Tree
 
-RULES = (DATA / "texts" / "footnotes.md").read_text("utf-8")
+RULES = whole_text("footnotes.md")
 
 
-def read(text: str) -> Document:
-    (document,) = plain.read(text.encode(), "rules.md", Limits())
-    return document
+read = partial(read_document, "rules.md")
 
 
 def hung(document: Document) -> list[tuple[str, str, list[str]]]:

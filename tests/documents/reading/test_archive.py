@@ -4,19 +4,12 @@ import zipfile
 from collections.abc import Callable
 
 import pytest
+from made_files import zipped
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
-
-
-def packed(members: dict[str, str | bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return out.getvalue()
 
 
 def read(data: bytes, limits: Limits | None = None) -> tuple[dict[str, str], dict[str, str]]:
@@ -28,7 +21,7 @@ def read(data: bytes, limits: Limits | None = None) -> tuple[dict[str, str], dic
 def test_members_are_named_below_their_archive() -> None:
     rows = '{"id": 7, "text": "Row."}'
     texts, skipped = read(
-        packed({"in/act.txt": "Act.", "rows.jsonl": rows, "x.gif": b"GIF8", ".h/a.txt": "h"})
+        zipped({"in/act.txt": "Act.", "rows.jsonl": rows, "x.gif": b"GIF8", ".h/a.txt": "h"})
     )
     assert texts == {"laws.zip/in/act.txt": "Act.", "laws.zip/rows.jsonl/7": "Row."}
     assert skipped == {}
@@ -44,7 +37,7 @@ def test_members_that_cannot_be_trusted_are_refused_and_the_rest_is_read() -> No
         archive.writestr("/absolute.txt", "x")
         archive.writestr("C:/drive.txt", "x")
         archive.writestr(link, "/etc/passwd")
-        archive.writestr("nested.zip", packed({"a.txt": "x"}))
+        archive.writestr("nested.zip", zipped({"a.txt": "x"}))
         archive.writestr("empty.txt", "")
         archive.writestr("scan.txt", "%PDF-1.4")
         archive.writestr("good.txt", "The law.")
@@ -91,7 +84,7 @@ def understated(data: bytearray) -> None:
 def test_a_member_that_cannot_be_unpacked_costs_itself_alone(
     harm: Callable[[bytearray], None], reason: str
 ) -> None:
-    data = bytearray(packed({"a.txt": "The law applies to all. " * 99, "b.txt": "open"}))
+    data = bytearray(zipped({"a.txt": "The law applies to all. " * 99, "b.txt": "open"}))
     harm(data)
     texts, skipped = read(bytes(data))
     assert texts == {"laws.zip/b.txt": "open"}
@@ -109,13 +102,13 @@ def test_a_member_that_cannot_be_unpacked_costs_itself_alone(
 )
 def test_a_bomb_is_refused_before_it_is_unpacked(limits: Limits, reason: str) -> None:
     with pytest.raises(CorpusError, match=reason):
-        read(packed(dict.fromkeys(("a.txt", "b.txt", "c.txt"), "x" * 1000)), limits)
+        read(zipped(dict.fromkeys(("a.txt", "b.txt", "c.txt"), "x" * 1000)), limits)
 
 
 def test_the_archives_own_sidecar_is_heeded() -> None:
     table = "file,tags\na.txt,secret\nb.txt,\nc.txt,;\ngone.txt,x\n"
     members: dict[str, str | bytes] = {f"in/{name}.txt": "The law." for name in "abc"}
-    found = list(read_bytes(packed({"in/metadata.csv": table, **members}), "l.zip", Limits()))
+    found = list(read_bytes(zipped({"in/metadata.csv": table, **members}), "l.zip", Limits()))
     tags = {item.name: item.metadata.tags for item in found if isinstance(item, Document)}
     assert tags == {"l.zip/in/a.txt": ("secret",), "l.zip/in/b.txt": ()}
     skipped = [item for item in found if isinstance(item, SkippedSource)]

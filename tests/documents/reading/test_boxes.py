@@ -3,17 +3,17 @@
 import io
 import random
 import re
+from functools import partial
 
 import pypdfium2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import read_document
 from typeset import Placed, Sheet, Style, place, typeset
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Box, CharacterRun, Document, boxes_of, encode_runs
-from lexloop.documents.reading.pdf import read as read_pdf
-from lexloop.documents.reading.source import Limits
 
 INSET = 0.4
 LAW = "\n".join(
@@ -28,10 +28,7 @@ LAW = "\n".join(
 )
 
 
-def read(data: bytes) -> Document:
-    *_, document = read_pdf(data, "law.pdf", Limits())
-    assert isinstance(document, Document)
-    return document
+read = partial(read_document, "law.pdf")
 
 
 def words_in(pdf: pypdfium2.PdfDocument, box: Box) -> str:

@@ -1,32 +1,18 @@
 """Running heads of a printed text stand in no statement, and offsets stay those of its file."""
 
+from functools import partial
 from pathlib import Path
 
+from reading import read_document
+from sets import whole_text
+
 from lexloop.documents.chunks.statements import statements
-from lexloop.documents.document import Document, line_in_file, span_in_file
-from lexloop.documents.reading.plain import furniture, read
-from lexloop.documents.reading.source import Limits
+from lexloop.documents.document import line_in_file, span_in_file
+from lexloop.documents.reading.plain import furniture
 from lexloop.documents.structure.markers import page_numbers
 from lexloop.graph.app import graph
 
-_CLAUSES = """Moorings Bill
-
-Berths
-1. (1) A person may not moor a boat at a public berth unless the
-harbour office has given a licence for that berth and the
-@fee for the year has been paid in full.
-(2) The harbour office may refuse a licence for any of these reasons:
-(a) the berth is not deep enough for the boat;
-(b) the boat is not
-@insured against fire;
-@(c) the applicant has not paid an earlier fee.
-Repairs
-2. The holder of a licence must keep the berth in good repair and
-must tell the harbour office
-@of any damage within three days.
-Fees
-3. The fee is 40 crowns a year for a boat of up to eight metres.
-@4. Whoever moors without a licence pays a fine of 100 crowns."""
+_CLAUSES = whole_text("moorings_bill.txt")
 
 
 def _printed() -> str:
@@ -41,9 +27,7 @@ def _printed() -> str:
     return first + extra + rest
 
 
-def _read(text: str) -> Document:
-    (document,) = read(text.encode(), "bill.txt", Limits())
-    return document
+_read = partial(read_document, "bill.txt")
 
 
 def test_running_heads_are_in_no_statement() -> None:

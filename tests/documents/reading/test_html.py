@@ -1,20 +1,17 @@
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sets import DATA
+from reading import read_document
+from sets import whole_text
 
-from lexloop.documents.document import Document
-from lexloop.documents.reading.html import read as read_html
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import printable
 
-PAGE = (DATA / "texts" / "page.html").read_text("utf-8")
+PAGE = whole_text("page.html")
 
 
-def read(page: str | bytes) -> Document:
-    data = page.encode() if isinstance(page, str) else page
-    (document,) = read_html(data, "the_law.html", Limits())
-    return document
+read = partial(read_document, "the_law.html")
 
 
 def test_a_page_is_read_as_it_is_shown() -> None:

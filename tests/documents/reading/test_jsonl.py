@@ -4,19 +4,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import read_parts
 
 from lexloop.core.folding import legible
-from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.jsonl import read as read_jsonl
-from lexloop.documents.reading.source import Limits
+from lexloop.documents.document import Document
 
 
 def read(*rows: Any) -> tuple[list[Document], list[str]]:
     """Rows as JSON, or as they are where they are bytes."""
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
-    found = list(read_jsonl(b"\n".join(lines), "rows.jsonl", Limits()))
-    documents = [item for item in found if isinstance(item, Document)]
-    return documents, [item.reason for item in found if isinstance(item, SkippedSource)]
+    return read_parts("rows.jsonl", b"\n".join(lines))
 
 
 def test_each_line_is_a_document_named_by_its_name_its_id_or_its_line() -> None:

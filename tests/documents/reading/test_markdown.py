@@ -1,21 +1,19 @@
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sets import DATA
+from reading import read_document
+from sets import whole_text
 
-from lexloop.documents.document import Document
 from lexloop.documents.reading.markdown import rendered
-from lexloop.documents.reading.plain import read as read_plain
-from lexloop.documents.reading.source import Limits
 
-RULES = (DATA / "texts" / "rules.md").read_text("utf-8")
-SHOWN = (DATA / "texts" / "rules_shown.txt").read_text("utf-8")
-LEASE = (DATA / "texts" / "lease.md").read_text("utf-8")
+RULES = whole_text("rules.md")
+SHOWN = whole_text("rules_shown.txt")
+LEASE = whole_text("lease.md")
 
 
-def read(text: str) -> Document:
-    (document,) = read_plain(text.encode(), "rules.md", Limits())
-    return document
+read = partial(read_document, "rules.md")
 
 
 def test_markdown_is_read_as_it_is_shown() -> None:

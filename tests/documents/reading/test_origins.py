@@ -3,17 +3,16 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from reading import read_document
+from sets import rows
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, span_in_file
-from lexloop.documents.reading.plain import read
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import as_seen
 
 
 def document(written: str, suffix: str = ".md") -> Document:
-    (found,) = read(written.encode(), f"rules{suffix}", Limits())
-    return found
+    return read_document(f"rules{suffix}", written)
 
 
 def in_file(written: str, quote: str, suffix: str = ".md") -> str | None:
@@ -24,20 +23,7 @@ def in_file(written: str, quote: str, suffix: str = ".md") -> str | None:
     return None if span is None else written[slice(*span)]
 
 
-@pytest.mark.parametrize(
-    ("written", "quote", "there"),
-    [
-        ("The **fee** is\n[due](#due) at once.", "fee is\ndue at", "fee** is\n[due](#due) at"),
-        ("![pier](pier.png) <b id='due'>due</b> now", "due now", "due</b> now"),
-        ('* <a name="due-at-once"></a>\n**Due at once:**\nthe fee', "Due at once:", "Due at once:"),
-        ("the com\xadpany's **dues**", "company's dues", "com\xadpany's **dues"),
-        (
-            "cafe\u0301 **dues** of\u200b it",
-            "caf\xe9 dues of it",
-            "cafe\u0301 **dues** of\u200b it",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("written", "quote", "there"), rows("origins"))
 def test_a_quote_has_its_place_in_the_file(written: str, quote: str, there: str) -> None:
     assert in_file(written, quote) == there
 

@@ -1,15 +1,13 @@
 """Footnotes of web pages hang on what they belong to."""
 
 import pytest
+from reading import read_document
 
 from lexloop.documents.document import Document
-from lexloop.documents.reading.html import read
-from lexloop.documents.reading.source import Limits
 
 
 def _read(body: str) -> Document:
-    (document,) = read(f"<html><body>{body}</body></html>".encode(), "rules.html", Limits())
-    return document
+    return read_document("rules.html", f"<html><body>{body}</body></html>")
 
 
 def _hung(document: Document) -> list[tuple[str, str]]:

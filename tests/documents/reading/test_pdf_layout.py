@@ -1,14 +1,14 @@
 """Laws set as PDFs in several layouts read as their texts do."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from fpdf import FPDF
+from reading import read_document
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.documents.document import Document
-from lexloop.documents.reading.pdf import read as read_pdf
-from lexloop.documents.reading.source import Limits
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -21,10 +21,7 @@ LAYOUTS = {
 }
 
 
-def read(data: bytes) -> Document:
-    *_, document = read_pdf(data, "law.pdf", Limits())
-    assert isinstance(document, Document)
-    return document
+read = partial(read_document, "law.pdf")
 
 
 def units_of(document: Document) -> list[tuple[str, str, str]]:
@@ -202,6 +199,4 @@ def test_heads_of_one_word_each_name_the_columns() -> None:
     for number, row in enumerate(rows):
         for column, cell in enumerate(row):
             pdf.text(72 + 55 * column, 100 + 16 * number, cell)
-    (document,) = read_pdf(bytes(pdf.output()), "fees.pdf", Limits())
-    assert isinstance(document, Document)
-    assert document.text.split("\n")[0] == "Length | Winter | Summer"
+    assert read(bytes(pdf.output())).text.split("\n")[0] == "Length | Winter | Summer"

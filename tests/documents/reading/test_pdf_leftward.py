@@ -1,6 +1,7 @@
 """What runs from the right to the left is read by where it stands, whatever order a file has."""
 
 import pytest
+from sets import rows
 
 from lexloop.documents.reading.pdf_leftward import is_leftward, reading_order
 
@@ -24,18 +25,7 @@ def _read(drawn: str, given: str) -> str:
     return reading_order(_letters(given), left, right, 12.0)[0].rstrip()
 
 
-@pytest.mark.parametrize(
-    ("drawn", "given", "read"),
-    [
-        ("ABC AC", "CBA AC", "ABC AC"),  # a word in the order in which it is drawn
-        ("AB 521 C", "AB 125 C", "AB 125 C"),
-        (".1 AB", "1. AB", ".1 AB"),
-        (")A( BC", ")A( BC", "(A) BC"),
-        ("A-00:60.", "A.06:00-", "A-06:00."),
-        ("AB %01 C", "AB %10 C", "AB 10% C"),
-        ("AB yx rqp C", "AB pqr xy C", "AB pqr xy C"),  # two Latin words keep their order
-    ],
-)
+@pytest.mark.parametrize(("drawn", "given", "read"), rows("leftward"))
 def test_a_line_is_read_from_the_right(drawn: str, given: str, read: str) -> None:
     assert _read(drawn, given) == _letters(read)
 

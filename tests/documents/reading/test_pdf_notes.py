@@ -2,10 +2,9 @@
 
 import pytest
 from fpdf import FPDF
+from reading import read_document
 
 from lexloop.documents.document import Document
-from lexloop.documents.reading.pdf import read
-from lexloop.documents.reading.source import Limits
 
 _BODY = "Children under eight must be with an adult who can swim and stays with them. " * 4
 
@@ -24,9 +23,7 @@ def _read(parts: list[str], notes: str) -> Document:
     pdf.set_font("times", size=8)
     pdf.set_xy(72, 700)
     pdf.write(10, notes)
-    (document,) = read(bytes(pdf.output()), "rules.pdf", Limits())
-    assert isinstance(document, Document)
-    return document
+    return read_document("rules.pdf", bytes(pdf.output()))
 
 
 @pytest.mark.parametrize(

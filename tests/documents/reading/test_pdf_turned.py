@@ -7,10 +7,9 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fpdf import FPDF
+from reading import read_one
 
-from lexloop.documents.document import Document, SkippedSource, boxes_of
-from lexloop.documents.reading.pdf import read
-from lexloop.documents.reading.source import Limits
+from lexloop.documents.document import Document, boxes_of
 
 _LAW = (
     "\u05d7\u05d5\u05e7 \u05d4\u05e1\u05d9\u05e8\u05d5\u05ea",
@@ -46,9 +45,7 @@ def font(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _parts(pdf: FPDF) -> tuple[Document, list[str]]:
-    found = list(read(bytes(pdf.output()), "law.pdf", Limits()))
-    (document,) = [one for one in found if isinstance(one, Document)]
-    return document, [one.reason for one in found if isinstance(one, SkippedSource)]
+    return read_one("law.pdf", bytes(pdf.output()))
 
 
 def _paper() -> FPDF:

@@ -1,27 +1,24 @@
 from datetime import date
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sets import DATA
+from reading import read_document
+from sets import whole_text
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.document import Document
-from lexloop.documents.reading.plain import read as read_plain
 from lexloop.documents.reading.plain import without_boxes, without_rules
-from lexloop.documents.reading.source import Limits
 
-BOXED = (DATA / "texts" / "boxed.txt").read_text("utf-8")
-MANUAL = (DATA / "texts" / "manual.txt").read_text("utf-8")
+BOXED = whole_text("boxed.txt")
+MANUAL = whole_text("manual.txt")
 
 
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
 
 
-def plain(text: str) -> Document:
-    (document,) = read_plain(text.encode(), "a.txt", Limits())
-    return document
+plain = partial(read_document, "a.txt")
 
 
 def test_front_matter_is_taken_out_of_the_text() -> None:

@@ -1,16 +1,14 @@
 """What documents are called: by their own heading, or by metadata that their text bears out."""
 
-import io
 from collections.abc import Callable
 
 import docx
 import pytest
 from fpdf import FPDF
+from made_files import saved
+from reading import read_document
 from sets import rows
 
-from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.title import chosen_title, largest_title, own_title
 
 OWN = "MUTUAL NON-DISCLOSURE AGREEMENT"
@@ -25,16 +23,7 @@ def test_metadata_is_a_title_if_the_text_bears_it_out(said: str, title: str) -> 
     assert chosen_title(said, own_title(TEXT), TEXT, "scan_0001") == title
 
 
-@pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        ("", "scan 0001"),
-        ("nda.html", "scan 0001"),
-        ("untitled", "scan 0001"),
-        ("Harbour bylaw", "Harbour bylaw"),
-        ("Bylaw", "Bylaw"),
-    ],
-)
+@pytest.mark.parametrize(("said", "title"), rows("titles_without"))
 def test_of_a_text_without_a_title_metadata_counts_sooner(said: str, title: str) -> None:
     text = "Every owner, whoever it is, keeps to this bylaw,\n"
     assert own_title(text) == ""
@@ -44,11 +33,6 @@ def test_of_a_text_without_a_title_metadata_counts_sooner(said: str, title: str)
 def test_an_empty_text_has_the_name_of_its_file() -> None:
     assert chosen_title("", own_title(""), "", "lease-2024") == "lease 2024"
     assert largest_title("", ()) == ""
-
-
-def title_of(name: str, data: bytes) -> str:
-    (found,) = (one for one in read_bytes(data, name, Limits()) if isinstance(one, Document))
-    return found.title
 
 
 def pdf(said: str, *sized: tuple[str, int]) -> bytes:
@@ -68,9 +52,9 @@ BODY = ("The parties keep to themselves whatever they are told by each other. " 
 def test_a_pdf_is_called_by_its_line_in_the_largest_type() -> None:
     sheet = (("Private and confidential", 10), ("Mutual non-disclosure agreement", 20), BODY)
     for said in ("nda.html", "Microsoft Word - nda.doc", "untitled", "Letter template", ""):
-        assert title_of("x.pdf", pdf(said, *sheet)) == "Mutual non-disclosure agreement"
+        assert read_document("x.pdf", pdf(said, *sheet)).title == "Mutual non-disclosure agreement"
     said = "Non-disclosure agreement of the parties"
-    assert title_of("x.pdf", pdf(said, *sheet)) == said
+    assert read_document("x.pdf", pdf(said, *sheet)).title == said
 
 
 def word(said: str) -> bytes:
@@ -78,9 +62,7 @@ def word(said: str) -> bytes:
     document.core_properties.title = said
     document.add_heading("Lease of the pier", 1)
     document.add_paragraph("The rent is 5 euros.")
-    file = io.BytesIO()
-    document.save(file)
-    return file.getvalue()
+    return saved(document)
 
 
 def page(said: str) -> bytes:
@@ -91,8 +73,8 @@ def page(said: str) -> bytes:
 @pytest.mark.parametrize(("name", "made"), [("x.docx", word), ("x.html", page)])
 def test_every_format_goes_by_the_same_evidence(name: str, made: Callable[[str], bytes]) -> None:
     for said in ("", "lease-final.docx", "Untitled 1", "Invoice template"):
-        assert title_of(name, made(said)) == "Lease of the pier"
-    assert title_of(name, made("Rent of the pier")) == "Rent of the pier"
+        assert read_document(name, made(said)).title == "Lease of the pier"
+    assert read_document(name, made("Rent of the pier")).title == "Rent of the pier"
 
 
 def test_what_stands_above_the_largest_line_is_no_title() -> None:

@@ -1,5 +1,4 @@
-import io
-import zipfile
+from functools import partial
 from typing import Any
 
 import docx
@@ -9,32 +8,12 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
+from made_files import repacked, saved
+from reading import read_document
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document
-from lexloop.documents.reading.source import Limits
-from lexloop.documents.reading.word import read as read_docx
 
-
-def saved(word: Any) -> bytes:
-    out = io.BytesIO()
-    word.save(out)
-    return out.getvalue()
-
-
-def read(data: bytes) -> Document:
-    (document,) = read_docx(data, "the_law.docx", Limits())
-    return document
-
-
-def replaced(data: bytes, part: str, change: Any) -> bytes:
-    """The file with one of its parts changed."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for info in old.infolist():
-            content = old.read(info)
-            new.writestr(info, change(content) if info.filename == part else content)
-    return out.getvalue()
+read = partial(read_document, "the_law.docx")
 
 
 @pytest.fixture
@@ -88,7 +67,7 @@ def test_a_document_with_external_entities_is_refused(law: Any, encoding: str) -
         opening = f'<?xml version="1.0" encoding="{encoding}"?>'
         return (opening + entity + text.replace("Scope", "&y;")).encode(encoding)
 
-    data = replaced(saved(law), "word/document.xml", attack)
+    data = repacked(saved(law), "word/document.xml", attack)
     with pytest.raises(CorpusError, match=r"word/document\.xml declares XML entities"):
         read(data)
 
@@ -100,7 +79,7 @@ def test_damaged_and_empty_documents_are_told(law: Any) -> None:
         with pytest.raises(CorpusError, match="damaged Word document"):
             read(damaged)
     with pytest.raises(CorpusError, match="damaged Word document"):
-        read(replaced(data, "word/document.xml", lambda xml: xml[:200]))
+        read(repacked(data, "word/document.xml", lambda xml: xml[:200]))
     with pytest.raises(CorpusError, match="contains no text"):
         read(saved(docx.Document()))
 

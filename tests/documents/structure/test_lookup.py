@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
+from sets import rows
 
 from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import lead_ins, mentions, missing_place, named_places
@@ -24,17 +25,7 @@ def labels(name: str, said: str) -> list[str]:
     return [tree.units[place].label for place in named_places(tree, said)]
 
 
-@pytest.mark.parametrize(
-    ("name", "said", "found"),
-    [
-        ("directive.txt", "Article 3(1)(b)", ["Article 3(1)(b)"]),
-        ("directive.txt", "Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
-        ("directive.txt", "Chapter II", ["Title I, Chapter II"]),
-        ("directive.txt", "duties of keepers", ["Article 3"]),
-        ("directive.txt", "", []),
-        ("policy.md", "row CCTV", ["Section 2.2, row CCTV"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "said", "found"), rows("named_places"))
 def test_what_words_name(name: str, said: str, found: list[str]) -> None:
     assert labels(name, said) == found
 

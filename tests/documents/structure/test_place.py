@@ -1,17 +1,15 @@
 """Where quotes stand in small real files of each format, each place counted by hand in the file."""
 
-import io
-
 import docx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_files import saved
+from reading import read_document, read_parts
 from sets import rows
 
 from lexloop.core.types import At
 from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.place import at_of
 
 RULES = (  # line 3 is blank, the fee stands on line 7
@@ -20,15 +18,9 @@ RULES = (  # line 3 is blank, the fee stands on line 7
 )
 
 
-def documents(name: str, data: bytes | str) -> list[Document]:
-    data = data.encode() if isinstance(data, str) else data
-    found = read_bytes(data, name, Limits())
-    return [one for one in found if isinstance(one, Document)]
-
-
 def place(name: str, data: bytes | str, quote: str) -> At:
     """Return where the one document of a file that has a quote has it."""
-    (found,) = (one for one in documents(name, data) if quote in one.text)
+    (found,) = (one for one in read_parts(name, data)[0] if quote in one.text)
     start = found.text.index(quote)
     return at_of(found, start, start + len(quote))
 
@@ -48,9 +40,7 @@ def word() -> bytes:
     document.add_paragraph("The cleaner keeps one key.")
     document.add_paragraph("for the lock", style="List Bullet")
     document.add_paragraph("A lost key costs 90 euros.")
-    file = io.BytesIO()
-    document.save(file)
-    return file.getvalue()
+    return saved(document)
 
 
 @pytest.mark.parametrize(("name", "written", "quote", "line"), rows("place_lines"))
@@ -109,7 +99,7 @@ def test_each_word_is_on_the_line_that_it_is_told_to_be_on(lines: list[tuple[str
     """Each line gets a word of its own, which is looked for on the line of that number."""
     written = "".join(f"{text} word{n:03}x{end}" for n, (text, end) in enumerate(lines, 1))
     for name in ("a.txt", "a.md") if written else ():
-        (found,) = documents(name, written)
+        found = read_document(name, written)
         for number in range(1, len(lines) + 1):
             start = found.text.index(f"word{number:03}x")
             assert at_of(found, start, start + 8) == {"line": number}

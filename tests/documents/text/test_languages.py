@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
+from sets import rows
 
 from lexloop.documents.text.languages import (
     foreign_languages,
@@ -91,20 +92,7 @@ def test_documents_in_other_scripts_alone_are_read_badly(languages: list[str], t
     assert bool(read_badly(languages)) == bool(told)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "language"),
-    [
-        ("Le locataire doit assurer le hangar avant le premier jour du bail.", "French"),
-        ("Der Mieter muss das Haus vor dem ersten Tag versichern.", "German"),
-        (
-            "\u627f\u79df\u4eba\u5e94\u5f53\u5728\u7b2c\u4e00\u5929\u4e4b\u524d\u4e3a\u623f\u5c4b\u6295\u4fdd\u3002",
-            "Chinese script",
-        ),
-        ("Banco de la Plata, S.A. de C.V., and its heirs.", ""),
-        ("2019-CA-2776 Total Spine Care, LLC", ""),
-        ("The fee is payable pro rata, inter alia, on account.", ""),
-    ],
-)
+@pytest.mark.parametrize(("sentence", "language"), rows("foreign_sentences"))
 def test_one_sentence_of_another_language_is_noticed(sentence: str, language: str) -> None:
     text = f"The tenant pays the rent. {sentence} The roof is repaired by the landlord."
     assert foreign_languages(text, ["English"]) == ([language] if language else [])
