@@ -1,20 +1,15 @@
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import read_one
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.lines import cells
 from lexloop_formats import delimited
 
-
-def read(data: bytes | str) -> tuple[Document, list[str]]:
-    written = data.encode() if isinstance(data, str) else data
-    document, *rest = read_bytes(written, "in/fees_2024.csv", Limits())
-    assert isinstance(document, Document)
-    return document, [one.reason for one in rest if isinstance(one, SkippedSource)]
+read = partial(read_one, "in/fees_2024.csv")
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])

@@ -1,8 +1,7 @@
-import io
-import zipfile
 from collections.abc import Iterator
 
 import pytest
+from made_files import zipped
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
@@ -36,18 +35,13 @@ def book(
     items: str = "", refs: str = "", more: dict[str, str] | None = None, without: str = ""
 ) -> bytes:
     parts = {
+        "mimetype": "application/epub+zip",
         "META-INF/container.xml": CONTAINER,
         "OPS/book.opf": OPF.format(items=items, refs=refs),
         **PAGES,
         **(more or {}),
     }
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("mimetype", "application/epub+zip", zipfile.ZIP_STORED)
-        for name, text in parts.items():
-            if name != without:
-                archive.writestr(name, text)
-    return made.getvalue()
+    return zipped({name: text for name, text in parts.items() if name != without})
 
 
 def read(data: bytes, limits: Limits | None = None) -> list[Document | SkippedSource]:

@@ -1,5 +1,3 @@
-import io
-import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
@@ -8,6 +6,7 @@ from typing import Any
 import pytest
 from aspose.email_foss.msg.mapi_message import MapiMessage
 from aspose.email_foss.msg.writer import MsgWriter
+from made_files import zipped
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
@@ -159,14 +158,6 @@ def test_text_around_an_attachment_is_the_messages_and_pictures_within_it_are_pa
     assert (texts["a.eml/notes.txt"].strip(), told) == ("Apart.", {})
 
 
-def packed(**members: str) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as file:
-        for name, content in members.items():
-            file.writestr(name.replace("_", "."), content)
-    return out.getvalue()
-
-
 def with_attachments(pdf: bytes) -> EmailMessage:
     made = message()
     made.add_attachment(pdf, "application", "pdf", filename="§ 5.pdf")
@@ -176,8 +167,10 @@ def with_attachments(pdf: bytes) -> EmailMessage:
     inner = message("The inner text.", "Inner / one")
     inner.add_attachment(pdf, "application", "pdf", filename="deep.pdf")
     made.add_attachment(inner)
-    zipped = packed(a_txt="In the archive.", metadata_csv="file,tags\na.txt,x\n", in_zip="x")
-    made.add_attachment(zipped, "application", "zip", filename="all.zip")
+    packed = zipped(
+        {"a.txt": "In the archive.", "metadata.csv": "file,tags\na.txt,x\n", "in.zip": "x"}
+    )
+    made.add_attachment(packed, "application", "zip", filename="all.zip")
     table = b"file,tags\nb.eml,x\n"
     made.add_attachment(table, "application", "octet-stream", filename="metadata.csv")
     return made

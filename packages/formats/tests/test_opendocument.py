@@ -1,12 +1,10 @@
-import io
-import zipfile
+from functools import partial
 
 import pytest
+from made_files import zipped
+from reading import read_document
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 
 NAMES = " ".join(
     f'xmlns:{prefix}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
@@ -48,18 +46,10 @@ def odt(body: str, styles: str = "", common: str = "", **parts: str) -> bytes:
         "</office:document-styles>",
         **parts,
     }
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, text in held.items():
-            kind = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
-            archive.writestr(name, text, kind)
-    return file.getvalue()
+    return zipped(held)
 
 
-def read(data: bytes) -> Document:
-    (document,) = read_bytes(data, "the_law.odt", Limits())
-    assert isinstance(document, Document)
-    return document
+read = partial(read_document, "the_law.odt")
 
 
 def lines(body: str, styles: str = "", common: str = "") -> list[str]:

@@ -4,22 +4,15 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
+from reading import read_document, read_parts
 
 from lexloop.core.types import At
-from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.place import at_of
-
-
-def documents(name: str, data: bytes) -> list[Document]:
-    found = read_bytes(data, name, Limits())
-    return [one for one in found if isinstance(one, Document)]
 
 
 def place(name: str, written: str, quote: str) -> At:
     """Return where the one document of a file that has a quote has it."""
-    (found,) = (one for one in documents(name, written.encode()) if quote in one.text)
+    (found,) = (one for one in read_parts(name, written)[0] if quote in one.text)
     start = found.text.index(quote)
     return at_of(found, start, start + len(quote))
 
@@ -53,7 +46,7 @@ def test_a_sheet_has_rows_by_their_labels(name: str, label: str, tmp_path: Path)
             for number, row in enumerate(rows):
                 sheet.write_row(number, 0, row)
         data = (tmp_path / name).read_bytes()
-    (found,) = documents(name, data)
+    found = read_document(name, data)
     start = found.text.index("Pier")
     assert found.tree.units[found.tree.at(start)].label.endswith(label)
     assert at_of(found, start, start + 4) == {}

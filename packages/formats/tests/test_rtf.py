@@ -1,14 +1,13 @@
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading import read_document
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.chunks.statements import statements
-from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import printable
 
 FONTS = (
@@ -21,10 +20,7 @@ def rtf(body: bytes, head: bytes = FONTS) -> bytes:
     return rb"{\rtf1\ansi\ansicpg1250\deff0" + head + b"\r\n" + body + b"}"
 
 
-def read(data: bytes) -> Document:
-    (document,) = read_bytes(data, "the_law.rtf", Limits())
-    assert isinstance(document, Document)
-    return document
+read = partial(read_document, "the_law.rtf")
 
 
 def lines(body: bytes, head: bytes = FONTS) -> list[str]:
@@ -165,9 +161,8 @@ def test_every_letter_comes_through(text: str) -> None:
 )
 def test_a_word_processors_footnote_hangs_where_its_mark_was(written: bytes, sentence: str) -> None:
     data = rb"{\rtf1\ansi 1. Rules\par " + written + rb" 2. Fees\par It is free.\par}"
-    (document,) = read_bytes(data, "rules.rtf", Limits())
+    document = read(data)
     assert "[1] Candles." in document.text
-    assert isinstance(document, Document)
     (statement,) = (one for one in statements(document.tree, document.text) if one.notes)
     assert statement.own == sentence
     assert [document.text[slice(*span)] for span in statement.notes] == ["Candles."]

@@ -1,29 +1,18 @@
-import io
-import zipfile
+from functools import partial
 from typing import Any
 
 import pytest
 from lxml import etree
+from made_files import repacked, saved
 from pptx import Presentation
+from reading import read_one
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
-def saved(show: Any) -> bytes:
-    out = io.BytesIO()
-    show.save(out)
-    return out.getvalue()
-
-
-def found(data: bytes, name: str = "in/harbour.pptx") -> tuple[Document, list[str]]:
-    document, *rest = read_bytes(data, name, Limits())
-    assert isinstance(document, Document)
-    return document, [one.reason for one in rest if isinstance(one, SkippedSource)]
+found = partial(read_one, "in/harbour.pptx")
 
 
 def paragraph(frame: Any, text: str, level: int = 0, kind: str = "", start: int = 0) -> None:
@@ -122,14 +111,7 @@ def test_a_hidden_slide_is_told_and_the_others_keep_their_numbers(show: Any) -> 
     assert told == ["Slide 2 is hidden and was not read."]
 
 
-def changed(data: bytes, change: Any) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w", 8) as new:
-        for info in old.infolist():
-            content = old.read(info)
-            wanted = info.filename == "ppt/slides/slide1.xml"
-            new.writestr(info.filename, change(content) if wanted else content)
-    return out.getvalue()
+SLIDE = "ppt/slides/slide1.xml"
 
 
 def test_entities_are_not_expanded(show: Any) -> None:
@@ -138,7 +120,7 @@ def test_entities_are_not_expanded(show: Any) -> None:
     def with_entity(xml: bytes) -> bytes:
         return xml.replace(b"<p:sld", declared, 1).replace(b"harbour master", b"&b;")
 
-    document, _ = found(changed(saved(show), with_entity))
+    document, _ = found(repacked(saved(show), SLIDE, with_entity))
     assert "root:" not in document.text
 
 
@@ -146,8 +128,8 @@ def test_entities_are_not_expanded(show: Any) -> None:
     ("harm", "reason"),
     [
         (lambda data: data[:9000], "damaged presentation"),
-        (lambda data: changed(data, lambda _: b"<a/>"), "damaged presentation"),
-        (lambda data: changed(data, lambda xml: xml + b" " * (40 << 20)), "as a bomb does"),
+        (lambda data: repacked(data, SLIDE, lambda _: b"<a/>"), "damaged presentation"),
+        (lambda data: repacked(data, SLIDE, lambda xml: xml + b" " * (40 << 20)), "as a bomb does"),
         (lambda data: saved(Presentation()), "It contains no text"),
     ],
 )

@@ -1,20 +1,15 @@
 """What documents of these formats are called."""
 
-import io
-import zipfile
 from collections.abc import Callable
 
 import pptx
 import pytest
-
-from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
+from made_files import saved, zipped
+from reading import read_document
 
 
-def title_of(name: str, data: bytes) -> str:
-    (found,) = (one for one in read_bytes(data, name, Limits()) if isinstance(one, Document))
-    return found.title
+def title_of(name: str, data: str | bytes) -> str:
+    return read_document(name, data).title
 
 
 def odt(said: str) -> bytes:
@@ -28,11 +23,7 @@ def odt(said: str) -> bytes:
         "meta.xml": f'<office:document-meta {names} xmlns:dc="http://purl.org/dc/elements/1.1/">'
         f"<office:meta><dc:title>{said}</dc:title></office:meta></office:document-meta>",
     }
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, text in parts.items():
-            archive.writestr(name, text)
-    return file.getvalue()
+    return zipped(parts)
 
 
 def rtf(said: str) -> bytes:
@@ -54,9 +45,7 @@ def test_slides_are_called_by_the_first_or_by_what_their_text_bears_out() -> Non
         slide = made.slides.add_slide(made.slide_layouts[5])
         slide.shapes.title.text = first
         slide.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Boats moor at the pier."
-        file = io.BytesIO()
-        made.save(file)
-        return file.getvalue()
+        return saved(made)
 
     assert title_of("a_pier.pptx", show("PowerPoint Presentation", "")) == "a pier"
     assert title_of("a_pier.pptx", show("Boats", "")) == "Boats"

@@ -5,17 +5,19 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import docx
 import pytest
 from fake_engine import FakeEngine
+from made_files import saved
 from olefile import OleFileIO
+from reading import read_document
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
 from lexloop.documents.reading.folder import hash_sources, list_sources
-from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.workers import request, start
 
@@ -58,15 +60,10 @@ def law(convert: Convert) -> bytes:
     for cell, text in zip(table.rows[0].cells, ("Audit", "50 €"), strict=True):
         cell.text = text
     word.add_paragraph("Not shown.").runs[0].font.hidden = True
-    file = io.BytesIO()
-    word.save(file)
-    return convert(file.getvalue(), "docx", "doc")
+    return convert(saved(word), "docx", "doc")
 
 
-def read(data: bytes, limits: Limits | None = None) -> Document:
-    (document,) = read_bytes(data, "the_law.doc", limits or Limits())
-    assert isinstance(document, Document)
-    return document
+read = partial(read_document, "the_law.doc")
 
 
 def refused(data: bytes) -> str:

@@ -1,5 +1,4 @@
 import io
-import zipfile
 from collections.abc import Callable
 from datetime import date, datetime, time
 from pathlib import Path
@@ -7,11 +6,11 @@ from typing import Any
 
 import pytest
 import xlsxwriter
+from made_files import repacked, zipped
+from reading import read_one
+from sets import rows
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.source import Limits
 from lexloop_formats import workbook as reader
 from lexloop_formats.sheet import column_of, letters
 from lexloop_formats.workbook import number_format
@@ -38,24 +37,8 @@ def sheet(*rows: Any, name: str = "Fees") -> bytes:
     return workbook(write)
 
 
-def changed(data: bytes, part: str, change: Callable[[bytes], bytes]) -> bytes:
-    out = io.BytesIO()
-    old = zipfile.ZipFile(io.BytesIO(data))
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
-        for info in old.infolist():
-            content = old.read(info)
-            new.writestr(info.filename, change(content) if info.filename == part else content)
-    return out.getvalue()
-
-
-def found(data: bytes, name: str = "fees.xlsx") -> tuple[Document, list[str]]:
-    document, *rest = read_bytes(data, name, Limits())
-    assert isinstance(document, Document)
-    return document, [one.reason for one in rest if isinstance(one, SkippedSource)]
-
-
 def text(data: bytes, name: str = "fees.xlsx") -> list[str]:
-    return found(data, name)[0].text.splitlines()
+    return read_one(name, data)[0].text.splitlines()
 
 
 def fees(book: Any) -> None:
@@ -84,7 +67,7 @@ def fees(book: Any) -> None:
 
 
 def test_rows_have_their_numbers_and_values_as_they_are_shown() -> None:
-    document, told = found(workbook(fees))
+    document, told = read_one("fees.xlsx", workbook(fees))
     assert document.text.splitlines() == [
         "Sheet “Fees”",
         "Row 1: Fees of the harbour",
@@ -128,12 +111,10 @@ def row(*cells: str, times: int = 1) -> str:
 
 
 def opendocument(content: str) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as file:
-        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        file.writestr("META-INF/manifest.xml", "<manifest/>")
-        file.writestr("content.xml", content)
-    return out.getvalue()
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    return zipped(
+        {"mimetype": kind, "META-INF/manifest.xml": "<manifest/>", "content.xml": content}
+    )
 
 
 def test_an_opendocument_sheet_shows_its_sums_as_they_are_written() -> None:
@@ -169,38 +150,11 @@ def test_merged_cells_beyond_counting_take_no_time() -> None:
 
     every = "".join('<mergeCell ref="A1:A1048576"/>' for _ in range(20_000)).encode()
     merged = b"</sheetData><mergeCells>" + every + b"</mergeCells>"
-    data = changed(workbook(write), SHEET, lambda xml: xml.replace(b"</sheetData>", merged))
+    data = repacked(workbook(write), SHEET, lambda xml: xml.replace(b"</sheetData>", merged))
     assert len(text(data)) == 3001
 
 
-@pytest.mark.parametrize(
-    ("rows", "lines"),
-    [
-        # numbers name no columns, nor do the two words of a form
-        ([("Barge", 40), ("Tug", 62)], ["Row | A | B", "1 | Barge | 40", "2 | Tug | 62"]),
-        (
-            [("Fees", "v. 3"), ("Vessel", "Fee", "Fine", "Tax", "Net"), ("Tug", 1, 2, 3, 4)],
-            [
-                "Row 1: Fees v. 3",
-                "Row | Vessel | Fee | Fine | Tax | Net",
-                "3 | Tug | 1 | 2 | 3 | 4",
-            ],
-        ),
-        # words alone are lines of a table whose column has no name
-        ([("The fee is due.",), ("It is paid once.",)], ["Row | A", "1 | | The fee is due."]),
-        # what stands behind an empty row and has names of its own is a table of its own
-        (
-            [("Vessel", "Fee"), ("Tug", 1), None, ("Breach", "Fine"), ("Oil", 5)],
-            [
-                "Row | Vessel | Fee",
-                "2 | Tug | 1",
-                "Rows 4 to 5",
-                "Row | Breach | Fine",
-                "5 | Oil | 5",
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rows", "lines"), rows("sheet_columns"))
 def test_columns_have_the_names_of_their_table(rows: list[Any], lines: list[str]) -> None:
     written = text(sheet(*rows))
     assert written[1 : len(lines) + 1] == lines
@@ -215,7 +169,7 @@ def test_hidden_sheets_are_told_and_empty_ones_passed_over() -> None:
         hidden.hide()
         book.add_worksheet("Empty")
 
-    document, told = found(workbook(write))
+    document, told = read_one("fees.xlsx", workbook(write))
     assert "secret" not in document.text
     assert "Empty" not in document.text
     assert told == ["Sheet “Costs” is hidden and was not read."]
@@ -223,16 +177,18 @@ def test_hidden_sheets_are_told_and_empty_ones_passed_over() -> None:
 
 def test_what_is_too_large_is_read_in_part_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MOST_CELLS", 200)
-    document, told = found(sheet(("Key", "Fee"), *((n, 2 * n) for n in range(2, 150))))
+    document, told = read_one(
+        "fees.xlsx", sheet(("Key", "Fee"), *((n, 2 * n) for n in range(2, 150)))
+    )
     assert told == ["Sheet “Fees” was read up to row 100: of a workbook 200 cells are."]
     assert document.text.endswith("\n100 | 100 | 200\n")
 
 
 def test_a_range_that_lies_is_not_believed_and_cells_far_away_are_refused() -> None:
     data = sheet(("Vessel", "Fee"), ("Barge", 40))
-    lying = changed(data, SHEET, lambda xml: xml.replace(b'"A1:B2"', b'"A1:XFD1048576"'))
+    lying = repacked(data, SHEET, lambda xml: xml.replace(b'"A1:B2"', b'"A1:XFD1048576"'))
     assert text(lying) == ["Sheet “Fees”", "Row | Vessel | Fee", "2 | Barge | 40"]
-    far = changed(data, SHEET, lambda xml: xml.replace(b'r="B2"', b'r="XFD1048576"'))
+    far = repacked(data, SHEET, lambda xml: xml.replace(b'r="B2"', b'r="XFD1048576"'))
     with pytest.raises(CorpusError, match="reaches to row 1048576 of column XFD"):
         text(far)
 
@@ -246,7 +202,7 @@ def test_entities_are_never_expanded(entity: str) -> None:
     def with_entity(xml: bytes) -> bytes:
         return xml.replace(b"<worksheet", declared, 1).replace(b"<v>40</v>", b"<v>&c;</v>")
 
-    data = changed(sheet(("Vessel", "Fee"), ("Barge", 40)), SHEET, with_entity)
+    data = repacked(sheet(("Vessel", "Fee"), ("Barge", 40)), SHEET, with_entity)
     try:
         assert not {"ha", "root", "40"} & set(" ".join(text(data)).replace("|", " ").split())
     except CorpusError as error:
@@ -261,7 +217,7 @@ GOOD = sheet(("Vessel", "Fee"), ("Barge", 40))
     ("data", "name", "reason"),
     [
         (GOOD[:2000], "a.xlsx", "damaged workbook"),
-        (changed(GOOD, "xl/workbook.xml", lambda _: b"<a"), "a.xlsx", "damaged workbook"),
+        (repacked(GOOD, "xl/workbook.xml", lambda _: b"<a"), "a.xlsx", "damaged workbook"),
         (sheet(), "a.xlsx", "It holds no filled cell."),
         (OLD[:1500], "a.xls", "older Office file"),
         (OLD[:2050] + b"\x00" + OLD[2051:], "a.xls", "damaged workbook"),  # calamine gives up
@@ -269,7 +225,7 @@ GOOD = sheet(("Vessel", "Fee"), ("Barge", 40))
 )
 def test_what_is_no_sound_workbook_is_refused(data: bytes, name: str, reason: str) -> None:
     with pytest.raises(CorpusError, match=reason):
-        list(read_bytes(data, name, Limits()))
+        read_one(name, data)
 
 
 @pytest.mark.parametrize(

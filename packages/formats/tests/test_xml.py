@@ -1,5 +1,6 @@
 """XML of law keeps the structure that it has: each vocabulary is compared unit by unit."""
 
+import json
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
+from reading import read_document
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
@@ -17,49 +19,12 @@ from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
 
 LAWS = Path(__file__).parent / "laws"
-EUROPEAN = [
-    *("Recital 1", "Recital 2", "Chapter I", "Article 1", "Article 1(1)", "Article 1(2)"),
-    *("Article 1(2)(a)", "Article 1(2)(b)", "Article 1(2)(b)(i)", "Article 1(2)(b)(ii)"),
-    *("Article 2", "Article 2(1)", "Article 2(2)", "Article 2(3)"),
-    *("Chapter II", "Chapter II, Section 1", "Article 3", "Article 3(1)", "Article 3(2)"),
-    *("Article 4", "Chapter II, Section 2", "Article 5", "Article 5a", "Article 5a(1)"),
-    *("Article 5a(2)", "Article 6", "Article 6(a)", "Article 6(b)", "Chapter III", "Article 7"),
-    *("Annex I", "Annex I, point 1", "Annex I, point 2", "Table 1", "Table 1, row Northport"),
-    "Table 1, row Kelp Bay",
-]
-AMERICAN = [
-    *("Title 90", "Title 90, Chapter 1", "§ 101", "§ 101(1)", "§ 101(2)", "§ 101(3)", "§ 102"),
-    *("§ 102(a)", "§ 102(b)", "§ 102(b)(1)", "§ 102(b)(2)", "§ 102(b)(2)(A)", "§ 102(b)(2)(B)"),
-    *("§ 102(b)(2)(B)(i)", "§ 102(b)(2)(B)(ii)", "§ 102(b)(2)(C)", "§ 103", "§ 103a"),
-    *("§ 103a(a)", "§ 103a(b)", "§ 103a(b), row Northport", "§ 103a(b), row Kelp Bay"),
-    *("Title 90, Chapter 2", "§ 201", "§ 202", "§ 202(1)", "§ 202(2)"),
-]
-BRITISH = [
-    *("Part 1", "Section 1", "Section 1(1)", "Section 1(2)", "Section 1(2)(a)", "Section 1(2)(b)"),
-    *("Section 1(2)(b)(i)", "Section 1(2)(b)(ii)", "Section 1(2A)", "Section 2"),
-    *('Section 2 "ferry"', 'Section 2 "master"', 'Section 2 "deck hand"', "Part 2", "Section 3"),
-    *("Section 4", "Section 4A", "Section 4A(1)", "Section 4A(2)", "Section 5", "Section 5(1)"),
-    *("Section 5(2)", "Schedule 1", "Schedule 1, paragraph 1", "Schedule 1, paragraph 1(1)"),
-    *("Schedule 1, paragraph 1(2)", "Schedule 1, paragraph 2", "Schedule 1, paragraph 3"),
-    *("Schedule 1, paragraph 3, row Northport", "Schedule 1, paragraph 3, row Kelp Bay"),
-    *("Schedule 2", "Schedule 2, Part 1", "Schedule 2, paragraph 1", "Schedule 2, paragraph 2"),
-    *("Schedule 2, paragraph 3", "Schedule 2, paragraph 3(1)", "Schedule 2, paragraph 3(2)"),
-    *("Schedule 3", "Schedule 3, Article 1", "Schedule 3, Article 1(1)"),
-    *("Schedule 3, Article 1(2)", "Schedule 3, Article 2"),
-]
-UNITS = {
-    "akoma_ntoso": [*EUROPEAN, "Note 1", "Note 2"],
-    "formex": [*EUROPEAN, "Note 1"],
-    "uslm": [*AMERICAN, "Note 1"],
-    "clml": [*BRITISH, "Note 1"],
-}
+UNITS: dict[str, list[str]] = json.loads((LAWS / "units.json").read_text("utf-8"))
+"""The labels of the units of each vocabulary's file."""
 
 
 def law(name: str) -> Document:
-    data = (LAWS / f"{name}.xml").read_bytes()
-    (document,) = read_bytes(data, f"{name}.xml", Limits())
-    assert isinstance(document, Document)
-    return document
+    return read_document(f"{name}.xml", (LAWS / f"{name}.xml").read_bytes())
 
 
 def read(xml: str | bytes) -> list[Document | SkippedSource]:
@@ -175,8 +140,7 @@ def test_a_part_of_a_law_is_known_by_its_namespace() -> None:
     section = (
         "<section><num>4.</num><heading>Coins</heading><content><p>Pay.</p></content></section>"
     )
-    (document,) = read(part.format(section))
-    assert isinstance(document, Document)
+    document = read_document("rules.xml", part.format(section))
     assert document.text == "Chapter 1\nFees\n4. Coins\nPay.\n"
     assert [unit.label for unit in document.tree.units if unit.number] == ["Chapter 1", "Section 4"]
 
@@ -185,13 +149,11 @@ def test_a_law_is_known_by_what_it_is_cited_as() -> None:
     law = '<pLaw xmlns="http://schemas.gpo.gov/xml/uslm/2.0"><meta><citableAs>{}</citableAs></meta>'
     law += "<main><p>Text.</p></main></pLaw>"
     for said, known in (("Public Law 199–1", "Public Law 199–1"), ("The Ferry Act", "")):
-        (document,) = read(law.format(said))
-        assert isinstance(document, Document)
+        document = read_document("rules.xml", law.format(said))
         assert document.metadata.identifier == known
     alias = '<FRBRalias value="Dogs By-law"/><FRBRuri value="/akn/za/act/1980/1"/>'
     named = f"<meta><identification><FRBRWork>{alias}</FRBRWork></identification></meta>"
-    (document,) = read(AKN.format(f"{named}<body><p>Text.</p></body>"))
-    assert isinstance(document, Document)
+    document = read_document("rules.xml", AKN.format(f"{named}<body><p>Text.</p></body>"))
     assert (document.title, document.metadata.identifier) == ("Dogs By-law", "/akn/za/act/1980/1")
 
 
@@ -228,8 +190,7 @@ def test_what_is_no_known_vocabulary_is_read_as_text_and_told() -> None:
 def test_bytes_are_decoded_as_they_say() -> None:
     xml = '<?xml version="1.0" encoding="{}"?><ACT><P>Fähre §</P></ACT>'
     for encoding in ("iso-8859-1", "utf-16", "utf-8"):
-        (document,) = read(xml.format(encoding).encode(encoding))
-        assert isinstance(document, Document)
+        document = read_document("rules.xml", xml.format(encoding).encode(encoding))
         assert document.text == "Fähre §\n"
 
 
