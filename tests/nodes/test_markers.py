@@ -1,26 +1,19 @@
 """Which sentence of an answer cites what."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, numbers_in, unmarked
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("Ab [1]. Cd [2].", [("Ab .", (1,)), ("Cd .", (2,))]),
-        ("", [("", ())]),
-        ("1. Ab [1].\n2. cd [2].", [("- Ab .", (1,)), ("- cd .", (2,))]),
-        ("Ab: (1) cd; and (2) ef [1].", [("Ab: - cd; and - ef .", (1,))]),
-        ("Ab.\n[1]\nCd. [2]", [("Ab.", (1,)), ("Cd.", (2,))]),
-    ],
-)
-def test_sentences_and_items(answer: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
-    assert [(s.text, s.numbers) for s in cited_sentences(answer)] == expected
+@pytest.mark.parametrize(("answer", "expected"), rows("markers"))
+def test_sentences_and_items(answer: str, expected: list[Any]) -> None:
+    assert [[s.text, [*s.numbers]] for s in cited_sentences(answer)] == expected
 
 
 @pytest.mark.parametrize(

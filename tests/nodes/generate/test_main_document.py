@@ -86,29 +86,24 @@ def test_it_is_looked_up_by_all_that_was_said(beside: Path) -> None:
     assert [c["document"] for c in made["citations"]] == ["note.txt", "act.txt"]
 
 
-def test_where_no_document_is_the_main_one_each_answers_alone(tmp_path: Path) -> None:
-    (tmp_path / "note.txt").write_text(PLANTED)
-    for n in range(3):
-        (tmp_path / f"act{n}.txt").write_text(law())
+ROWS = [f"{n},{7 * n},mooring fee of pier {n} due" for n in range(3000)]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {f"act{n}.txt": law() for n in range(3)},  # none of them is the main one
+        {"note.txt": law(40), "act.txt": law(60)},  # of nearly the same length
+        {"prices.csv": "\n".join(["number,sum,what is due", *ROWS])},  # no law
+    ],
+)
+def test_where_no_document_is_the_main_one_each_answers_alone(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    for name, text in {"note.txt": PLANTED, **files}.items():
+        (tmp_path / name).write_text(text)
     view = view_of(tmp_path)
-    draft = drafted("On 5 May. [1]", [{**view.cited("note.txt", 0, 10, ""), "n": 1}])
-    assert with_main(draft, parse(ASKED), [], view) is draft
-
-
-def test_a_source_of_nearly_the_same_length_answers_alone(tmp_path: Path) -> None:
-    (tmp_path / "act.txt").write_text(law(60))
-    (tmp_path / "rules.txt").write_text(law(40))
-    view = view_of(tmp_path)
-    draft = drafted("On 5 May. [1]", [{**view.cited("rules.txt", 0, 10, ""), "n": 1}])
-    assert with_main(draft, parse(ASKED), [], view) is draft
-
-
-def test_rows_of_a_table_are_no_law(tmp_path: Path) -> None:
-    (tmp_path / "note.txt").write_text(PLANTED)
-    rows = [f"{n},{7 * n},mooring fee of pier {n} due" for n in range(3000)]
-    (tmp_path / "prices.csv").write_text("\n".join(["number,sum,what is due", *rows]))
-    view = view_of(tmp_path)
-    assert len(view) > 100
+    assert len(view) > 50
     draft = drafted("On 5 May. [1]", [{**view.cited("note.txt", 0, 10, ""), "n": 1}])
     assert with_main(draft, parse(ASKED), [], view) is draft
 
