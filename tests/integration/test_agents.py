@@ -42,6 +42,7 @@ def test_a_deep_agent_leaves_a_question_to_it(agents_model: FakeOpenAI, example:
     state = example("collections_agent").build_deep_agent(collections, model).invoke(ASKED)
     (told,) = [message.text for message in told_to(state)]
     assert "made impartially by an independent auditor. [1]" in told
+    assert '"document": "law.txt"' in told
     assert state["messages"][-1].text == "By an independent auditor. [1]"
 
 

@@ -1,9 +1,7 @@
 """What crosses where a parent shares only messages, and several Lexloops in one parent."""
 
 import operator
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
@@ -13,7 +11,6 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, Send
-from tool_calls import calls
 from typing_extensions import TypedDict
 
 import lexloop
@@ -83,22 +80,6 @@ def test_a_parent_that_reads_plain_text_gets_the_sources_below_the_answer() -> N
     answer = {"answer.sources": "text"}
     message = graph.compile().invoke(ASKED, context=lexloop.Settings(**answer))["messages"][-1]
     assert '\n[1] law.txt, § 20-870 "Bias audit": A bias audit is an evaluation' in message.text
-
-
-def test_a_deep_agent_is_told_the_sources(
-    server: FakeOpenAI,
-    monkeypatch: pytest.MonkeyPatch,
-    example: Callable[[str], ModuleType],
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-    task = {"description": QUESTION, "subagent_type": "law-clerk"}
-    server.script(calls(("task", task)), Reply("By an independent auditor. [1]"))
-    model = ChatOpenAI(model="scripted", use_responses_api=False)
-    agent = example("collections_agent").build_deep_agent({"sample": "sample"}, model)
-    (told,) = [m.text for m in agent.invoke(ASKED)["messages"] if m.type == "tool"]
-    assert '"document": "law.txt"' in told
-    assert "independent auditor" in told
 
 
 def test_two_in_parallel_both_keep_their_message() -> None:

@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
+from sets import rows
 from tool_calls import calls
 
 import lexloop
@@ -92,36 +93,7 @@ def test_a_reply_in_other_words_is_the_question(graph: Lexloop) -> None:
     assert found["answer"] == "The deposit is 1280 euros. [1]"
 
 
-@pytest.mark.parametrize(
-    ("question", "labels", "reply", "says"),
-    [
-        (
-            "What must he repair?",
-            ["Otto Finch, Landlord (barn.txt)", "Mara Quill, Tenant (barn.txt)",
-             "Ida Rook, Landlord (mill.txt)", "Tom Vale, Tenant (mill.txt)"],
-            "Ida Rook",
-            "The Landlord must repair the roof. [1]",
-        ),
-        (
-            "When is it due?",
-            ["barn.txt: Lease of the Barn", "mill.txt: Lease of the Mill"],
-            "1",
-            "",
-        ),
-        (
-            "What does section 2 say?",
-            ["barn.txt: Lease of the Barn", "mill.txt: Lease of the Mill"],
-            "1",
-            "The deposit is 1280 euros. [1]",
-        ),
-        (
-            "Who is the tenant?",
-            ["barn.txt: Lease of the Barn", "mill.txt: Lease of the Mill"],
-            "2",
-            'Tom Vale (the "Tenant") [1]',
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "labels", "reply", "says"), rows("asked_back"))
 def test_what_may_be_meant_is_shown(
     graph: Lexloop, question: str, labels: list[str], reply: str, says: str
 ) -> None:
@@ -130,17 +102,7 @@ def test_what_may_be_meant_is_shown(
     assert says in graph.invoke(Command(resume=reply), THREAD)["answer"]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What is the rent of the mill?",
-        "What does Tom Vale pay as a deposit?",
-        "What are the rents of the mill and of the barn?",
-        "Which lease has the lower rent?",
-        "What is the rent in each lease?",
-        "How is cheese made?",
-    ],
-)
+@pytest.mark.parametrize("question", rows("not_asked_back"))
 def test_a_clear_question_is_answered(graph: Lexloop, question: str) -> None:
     assert "__interrupt__" not in graph.invoke({"question": question}, THREAD)
 
@@ -209,23 +171,7 @@ def test_an_approved_answer_is_returned_as_it_was_shown(reviewed: Lexloop) -> No
     assert [message.type for message in found["messages"]] == ["human", "ai"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "verified", "reasons"),
-    [
-        ("The rent is 900 euros. [1]", True, ["A person edited this answer."]),
-        (
-            "The rent is 950 euros. [1]",
-            False,
-            ["950 is not in the cited text: The rent is 950 euros.",
-             "A person edited this answer."],
-        ),
-        (
-            "The rent is 900 euros. [7]",
-            False,
-            ["[7] cites no passage.", "A person edited this answer."],
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answer", "verified", "reasons"), rows("edited_answers"))
 def test_the_citations_of_an_edited_answer_are_checked(
     reviewed: Lexloop, answer: str, verified: bool, reasons: list[str]
 ) -> None:

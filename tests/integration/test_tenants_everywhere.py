@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import typer
+from sets import write_rows
 from typer.main import get_command
 
 from lexloop.apps.cli.main import app
@@ -62,12 +63,7 @@ def gold(tmp_path: Path) -> Path:
         {"id": f"q{n}", "question": asked, "reference_answer": answer, "reference_context": answer}
         for n, (asked, answer) in enumerate(QUESTIONS)
     ]
-    return lines(tmp_path / "gold.jsonl", rows)
-
-
-def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
+    return write_rows(tmp_path / "gold.jsonl", *rows)
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -133,9 +129,9 @@ def test_judged_answers_runs_searches_and_questions(
     run: Run, port: Path, gold: Path, tmp_path: Path
 ) -> None:
     asked, out, made = ("--corpus", str(port), "--tag", "blue"), tmp_path / "out", tmp_path / "made"
-    answers = lines(
+    answers = write_rows(
         tmp_path / "answers.jsonl",
-        [{"question": one, "answer": f"{answer} See § 1-1."} for one, answer in QUESTIONS],
+        *({"question": one, "answer": f"{answer} See § 1-1."} for one, answer in QUESTIONS),
     )
     told = run("judge", str(answers), *asked, "--out", str(out), "--json")
     assert told.exit_code == 0, told.stderr
@@ -165,8 +161,8 @@ def test_a_hidden_document_is_named_like_none(run: Run, port: Path, tmp_path: Pa
     def judged(document: str) -> tuple[str, list[Any]]:
         rows = [{"question": QUESTION, "answer": "In time.", "documents": [document]}]
         out = tmp_path / "out"
-        told = run("judge", str(lines(tmp_path / "answers.jsonl", rows)), "--corpus", str(port),
-                   "--tag", "blue", "--out", str(out))  # fmt: skip
+        answers = write_rows(tmp_path / "answers.jsonl", *rows)
+        told = run("judge", str(answers), "--corpus", str(port), "--tag", "blue", "--out", str(out))
         return told.stderr, rows_of(out / "judged.jsonl")
 
     assert judged("rojofile.txt") == judged("nothing.txt")
