@@ -1,10 +1,10 @@
 """Agreement of the embedded judges with labels: the figures by hand, and the command."""
 
-import json
 from pathlib import Path
 
 import pytest
 from judges import ClaimRow, groundedness, main
+from sets import write_rows
 
 from lexloop_eval.statistics import Estimate
 
@@ -25,16 +25,11 @@ RIGHT = {"id": "a", "run": "fixed", "answer": "It is due in ten days.", "absolut
 WRONG = {"id": "a", "run": "llm_only", "answer": "Bread is baked.", "absolute_correctness": 1}
 
 
-def write(path: Path, *lines: object) -> str:
-    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
-    return str(path)
-
-
 def files(folder: Path, recorded: tuple[object, ...] = (RIGHT, WRONG)) -> list[str]:
     return [
-        *("--wice", write(folder / "wice.jsonl", CLAIM, OTHER)),
-        *("--recorded", write(folder / "recorded.jsonl", *recorded)),
-        *("--gold", write(folder / "gold.jsonl", GOLD)),
+        *("--wice", str(write_rows(folder / "wice.jsonl", CLAIM, OTHER))),
+        *("--recorded", str(write_rows(folder / "recorded.jsonl", *recorded))),
+        *("--gold", str(write_rows(folder / "gold.jsonl", GOLD))),
     ]
 
 

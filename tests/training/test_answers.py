@@ -1,13 +1,12 @@
 """The reader's second output: what it is trained on, and how it joins the reader."""
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from sets import write_rows
 
 from lexloop.models.minilm import TOKENIZER, genuine_folder
 from lexloop.models.reader import load_reader
@@ -25,11 +24,6 @@ ASKED = "Who keeps the key of the mill?"
 REPLIES = ("va_gov_faq", "ada_gov_faq", "misc_us_gov_faq", "creativecommons_faq")
 
 
-def write(path: Path, *rows: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     reader, text = tmp_path / "reader", " ".join(SAID)
@@ -44,26 +38,30 @@ def data(tmp_path: Path) -> Path:
         for n, said in enumerate([*SAID, "Nothing else is said.", "This is the end of it."])
     ]
     page = {"document_id": "old-mill", "tag": "p"}
-    write(tmp_path / "squad2/dev.jsonl", {**one, "question": ASKED}, {**none, "question": "Why?"})
+    write_rows(
+        tmp_path / "squad2/dev.jsonl", {**one, "question": ASKED}, {**none, "question": "Why?"}
+    )
     for name in ("squad_train_part", "selqa_devtest", "clapnq_dev"):
-        write(reader / name / "pairs.jsonl", asked)
-    write(reader / "cfr_questions/pairs.jsonl", *sections)
+        write_rows(reader / name / "pairs.jsonl", asked)
+    write_rows(reader / "cfr_questions/pairs.jsonl", *sections)
     for name in ("doc2dial_val", "multidoc2dial_evaltest"):
-        write(reader / name / "pairs.jsonl", told)
+        write_rows(reader / name / "pairs.jsonl", told)
     for name in REPLIES:
-        write(reader / name / "pairs.jsonl", {"q": ASKED, "pos": SAID[0], "doc": "a", "title": "M"})
-    write(reader / "or_sharc_devtest/pairs.jsonl", {"question": ASKED, "pos": SAID[0]})
-    write(reader / "or_sharc_devtest/snippets.jsonl", *({"text": said} for said in SAID))
-    write(
+        write_rows(
+            reader / name / "pairs.jsonl", {"q": ASKED, "pos": SAID[0], "doc": "a", "title": "M"}
+        )
+    write_rows(reader / "or_sharc_devtest/pairs.jsonl", {"question": ASKED, "pos": SAID[0]})
+    write_rows(reader / "or_sharc_devtest/snippets.jsonl", *({"text": said} for said in SAID))
+    write_rows(
         tmp_path / "conditionalqa/train_passages.jsonl",
         *({**page, "id": f"old-mill#{n}", "text": f"<p>{said}</p>"} for n, said in enumerate(SAID)),
     )
-    write(
+    write_rows(
         tmp_path / "conditionalqa/train.jsonl",
         {"document_id": "old-mill", "question": ASKED, "relevant_ids": ["old-mill#0"]},
     )
     answer = {"text": SAID[0], "answer_start": 0}
-    write(
+    write_rows(
         tmp_path / "policyqa/dev.jsonl",
         {"policy": "mill.example", "question": ASKED, "context": text, "answers": [answer]},
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sets import write_rows
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
@@ -40,11 +41,6 @@ GOLD: list[dict[str, Any]] = [
         "reference_context": "",
     },
 ]
-
-
-def write(path: Path, *lines: object) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -137,7 +133,7 @@ RECORDED = {"id": "a", "run": "x", "answer": "Soon.", "absolute_correctness": 2}
 
 def test_recorded_answers_are_read_beside_their_reference(tmp_path: Path) -> None:
     unjudged = RECORDED | {"absolute_correctness": None}
-    [found] = correctness.read_recorded(write(tmp_path / "r", RECORDED, unjudged), [PAID])
+    [found] = correctness.read_recorded(write_rows(tmp_path / "r", RECORDED, unjudged), [PAID])
     texts = (PAID.question, "Soon.", PAID.reference_answer)
     assert (found.id, found.run, found.texts, found.score) == ("a", "x", texts, 2.0)
 
@@ -153,7 +149,7 @@ def test_recorded_answers_are_read_beside_their_reference(tmp_path: Path) -> Non
 )
 def test_malformed_rows_are_named(tmp_path: Path, change: dict[str, object], named: str) -> None:
     with pytest.raises(InputError, match=named):
-        correctness.read_recorded(write(tmp_path / "r", RECORDED | change), [PAID])
+        correctness.read_recorded(write_rows(tmp_path / "r", RECORDED | change), [PAID])
 
 
 # the triad
@@ -174,7 +170,7 @@ def claim(boat: str, label: str) -> dict[str, Any]:
 
 
 def test_cover_speaks_for_support(tmp_path: Path) -> None:
-    file = write(tmp_path / "wice.jsonl", *map(claim, BOATS, LABELS))
+    file = write_rows(tmp_path / "wice.jsonl", *map(claim, BOATS, LABELS))
     rows = triad.read_claims(triad.read_wice(file), load_minilm())
     assert labels_of(rows).tolist() == [True, False] * 4
     assert stored(fit(rows, triad.PENALTY), ClaimFeatures)["weights"]["together"] > 0
@@ -210,7 +206,7 @@ def test_what_is_close_is_relevant_and_where_right_pairs_lie() -> None:
 
 
 def test_pairs_are_what_the_judge_reads(tmp_path: Path, docs: Path) -> None:
-    rows = triad.by_part(triad.read_pairs(write(tmp_path / "gold.jsonl", *GOLD), docs))
+    rows = triad.by_part(triad.read_pairs(write_rows(tmp_path / "gold.jsonl", *GOLD), docs))
     answers = {(row.kind, row.label) for row in rows["answer"]}
     right = {("right: reference", True), ("right: quoted", True)}
     assert right | {("wrong: most alike", False)} <= answers
@@ -318,8 +314,8 @@ def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path, docs: Path) 
     }
     alone = {**follow_up, "conversation_history": []}
     asked = ["How do I bake a cake?", "Who must insure a boat?"]
-    negative = write(tmp_path / "negative.jsonl", *({"query": query} for query in asked))
-    gold = write(tmp_path / "gold.jsonl", GOLD[0], follow_up, alone, GOLD[2])
+    negative = write_rows(tmp_path / "negative.jsonl", *({"query": query} for query in asked))
+    gold = write_rows(tmp_path / "gold.jsonl", GOLD[0], follow_up, alone, GOLD[2])
     found = answerable.read_rows("harbour", gold, docs, read_negative(negative))
     assert {row.group for row in found} == {"harbour"}
     assert [row.kind for row in found] == [
@@ -335,7 +331,7 @@ def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path, docs: Path) 
     assert elsewhere.foreign == 1.0
     lost = {**GOLD[0], "id": "lost", "reference_context": "what none of the documents says"}
     with pytest.raises(InputError, match="'lost'"):
-        answerable.read_rows("lost", write(tmp_path / "gold.jsonl", lost), docs, [])
+        answerable.read_rows("lost", write_rows(tmp_path / "gold.jsonl", lost), docs, [])
 
 
 # refusal
@@ -365,8 +361,8 @@ def test_orders_are_told_from_questions_and_a_close_document_speaks_for_one() ->
 def test_questions_are_held_against_the_documents_that_answer_them(
     tmp_path: Path, docs: Path
 ) -> None:
-    gold = write(tmp_path / "gold.jsonl", GOLD[0], GOLD[2])
-    world = write(tmp_path / "world.jsonl", {"question": WORLD[0]})
+    gold = write_rows(tmp_path / "gold.jsonl", GOLD[0], GOLD[2])
+    world = write_rows(tmp_path / "world.jsonl", {"question": WORLD[0]})
     found = refusal.read_texts([(gold, docs)], [], [world])
     [answered] = [row for row in found if row.kind == "asked"]
     [beside] = [row for row in found if row.kind == "beside"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sets import write_rows
 
 from lexloop_eval.case import Case, read_cases
 from training import public_gold
@@ -14,13 +15,8 @@ LAW = "Article 1\n1. The owner pays the fee.\n2. The fee is due in May.\nArticle
 CONTRACT = "LEASE\n\n1. The tenant pays 40 euros.\n\n2. The tenant pays 40 euros twice.\n"
 
 
-def write(path: Path, *rows: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-
-
 def law(folder: Path, unit: dict[str, Any], *probes: dict[str, Any]) -> None:
-    write(folder / "probes.jsonl", *({"history": [], **probe} for probe in probes))
+    write_rows(folder / "probes.jsonl", *({"history": [], **probe} for probe in probes))
     (folder / "law.txt").write_text(LAW, encoding="utf-8")
     (folder / "structure.json").write_text(json.dumps([unit]), encoding="utf-8")
 
@@ -52,7 +48,7 @@ def data(tmp_path: Path) -> Path:
     second = CONTRACT.rindex("The tenant")
     (tmp_path / "contracts" / "documents").mkdir(parents=True)
     (tmp_path / "contracts" / "documents" / "a.txt").write_text(CONTRACT, encoding="utf-8")
-    write(
+    write_rows(
         tmp_path / "contracts" / "probes.jsonl",
         clause | {"spans": [[second, second + len("The tenant pays 40 euros")]]},
         clause | {"bare_question": "Which law?", "answerable": False, "spans": []},
@@ -66,19 +62,19 @@ def data(tmp_path: Path) -> Path:
         }
         for n in range(12)
     ]
-    write(tmp_path / "reader" / "cfr_questions" / "pairs.jsonl", *sections)
+    write_rows(tmp_path / "reader" / "cfr_questions" / "pairs.jsonl", *sections)
     page = {"document_id": "visa"}
-    write(
+    write_rows(
         tmp_path / "conditionalqa" / "train_passages.jsonl",
         *(page | {"id": n, "text": f"<p>Say {n} aloud.</p>"} for n in range(12)),
     )
-    write(
+    write_rows(
         tmp_path / "conditionalqa" / "train.jsonl",
         page | {"question": "What is said?", "relevant_ids": [3]},
         page | {"question": "What is sung?", "relevant_ids": []},
     )
     context = {"article": "Tea", "context": "Tea is hot. Tea is old."}
-    write(
+    write_rows(
         tmp_path / "squad2" / "dev.jsonl",
         context | {"question": "What is old?", "answerable": True,
                    "answers": [{"text": "Tea", "answer_start": 12}]},

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sets import write_rows
 
 from lexloop.core.types import ABSTENTION
 from lexloop_train.generator_rows import Example
@@ -17,11 +18,6 @@ TEXT = "The boat is green. It is kept for five years by the harbour master. Nobo
 RIGHT = "It is kept for five years by the harbour master"
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     reader = tmp_path / "reader"
@@ -31,19 +27,19 @@ def data(tmp_path: Path) -> Path:
         for n in range(40)
     ]  # fmt: skip
     for name in ("selqa_devtest", "squad_train_part", "doc2dial_val"):
-        write(reader / name / "pairs.jsonl", marked if name == "selqa_devtest" else [])
-    write(reader / "cfr_questions" / "pairs.jsonl", [])
-    write(tmp_path / "conditionalqa" / "train_passages.jsonl", [])
-    write(tmp_path / "conditionalqa" / "train.jsonl", [])
-    write(tmp_path / "policyqa" / "dev.jsonl", [])
+        write_rows(reader / name / "pairs.jsonl", *(marked if name == "selqa_devtest" else []))
+    write_rows(reader / "cfr_questions" / "pairs.jsonl")
+    write_rows(tmp_path / "conditionalqa" / "train_passages.jsonl")
+    write_rows(tmp_path / "conditionalqa" / "train.jsonl")
+    write_rows(tmp_path / "policyqa" / "dev.jsonl")
     told = ["Boats", "Their keeping", "Who keeps it?", "The master."]
     follow = {"q": "How long?", "standalone": "How long does the master keep it?", "history": told}
-    write(
+    write_rows(
         reader / "canard_dev" / "rewrites.jsonl",
-        [{**follow, "dialog": f"C{n}"} for n in range(40)]
-        + [{**follow, "history": [], "dialog": ""}],
+        *({**follow, "dialog": f"C{n}"} for n in range(40)),
+        {**follow, "history": [], "dialog": ""},
     )
-    write(reader / "trec_cast_rewrites" / "rewrites.jsonl", [])
+    write_rows(reader / "trec_cast_rewrites" / "rewrites.jsonl")
     return tmp_path
 
 

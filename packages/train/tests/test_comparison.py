@@ -1,6 +1,5 @@
 """Hit rate and MRR of embedders over sets, by hand: what is searched, and what is right."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import write_rows
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
@@ -122,11 +122,6 @@ def law(tmp_path: Path) -> Path:
     return tmp_path / "law"
 
 
-def gold(path: Path, *cases: dict[str, object]) -> Path:
-    path.write_text("\n".join(map(json.dumps, cases)), "utf-8")
-    return path
-
-
 def asked(question: str, quote: str) -> dict[str, object]:
     start = LAW.index(quote)
     span = {"document": "law.txt", "start": start, "end": start + len(quote)}
@@ -134,7 +129,7 @@ def asked(question: str, quote: str) -> dict[str, object]:
 
 
 def test_gold_questions_search_the_chunks_beside_them(law: Path) -> None:
-    gold(
+    write_rows(
         law / "gold.jsonl",
         asked("Who keeps the seal?", "The mayor keeps the seal."),
         asked("Who keeps the register?", "The clerk keeps the register."),
@@ -153,7 +148,7 @@ def test_documents_elsewhere_and_names_that_tell_sets_apart(law: Path, tmp_path:
     case = asked("Who keeps the seal?", "The mayor keeps the seal.")
     for folder in (first, other):
         folder.mkdir()
-        gold(folder / "gold.jsonl", case)
+        write_rows(folder / "gold.jsonl", case)
     paths = [first / "gold.jsonl", other / "gold.jsonl"]
     assert [search_set.name for search_set in read_sets(paths, law, SETTINGS)] == [
         "a/gold",
@@ -164,11 +159,11 @@ def test_documents_elsewhere_and_names_that_tell_sets_apart(law: Path, tmp_path:
 
 
 def test_gold_without_evidence(law: Path) -> None:
-    path = gold(law / "gold.jsonl", {"question": "Who keeps the seal?"})
+    path = write_rows(law / "gold.jsonl", {"question": "Who keeps the seal?"})
     with pytest.raises(InputError, match="names no evidence"):
         read_sets([path], None, SETTINGS)
     span = {"document": "other.txt", "start": 0, "end": 9}
-    gold(path, {"question": "Who keeps the seal?", "evidence": [span]})
+    write_rows(path, {"question": "Who keeps the seal?", "evidence": [span]})
     with pytest.raises(InputError, match=r"No evidence of .* is in the documents"):
         read_sets([path], None, SETTINGS)
     path.write_text("no JSON", "utf-8")
