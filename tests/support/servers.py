@@ -87,6 +87,14 @@ def served(
 
 
 @contextmanager
+def served_from(data: Path, **server: Any) -> Iterator[str]:
+    """The address of a real server of these settings, which keeps what it is given in a folder."""
+    found = ServerSettings.of(server)
+    with patch.dict("os.environ", {"LEXLOOP_DATA_DIR": str(data)}), served(found) as address:
+        yield address
+
+
+@contextmanager
 def reading_room(
     data: Path, collections: dict[str, str], **server: Any
 ) -> Iterator[tuple[TestClient, Serving]]:
@@ -120,8 +128,7 @@ def animals(data: Path) -> Iterator[str]:
         person("bob", collections=["dogs"]),
         person("eve"),
     ]
-    settings = ServerSettings.of({"collections": {"sample": "sample", **laws}, "people": people})
-    with patch.dict("os.environ", {"LEXLOOP_DATA_DIR": str(data)}), served(settings) as found:
+    with served_from(data, collections={"sample": "sample", **laws}, people=people) as found:
         yield found
 
 

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop_workbench.clauses import Actors, Clause, clauses
 
@@ -22,76 +23,9 @@ def told(sentence: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
     return [(one.force, one.who, one.what, one.unless) for one in read(sentence)]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "force", "who", "what", "unless"),
-    [
-        ("The owner must paint the hull.", "duty", "The owner", "paint the hull", ()),
-        ("An owner is required to pay.", "duty", "An owner", "pay", ()),
-        ("The owner may sell the boat.", "right", "The owner", "sell the boat", ()),
-        ("The owner is entitled to a berth.", "right", "The owner", "a berth", ()),
-        ("The owner need not ask.", "right", "The owner", "need not ask", ()),
-        ("The owner may, but need not, ask.", "right", "The owner", "may, but need not, ask", ()),
-        ("The owner shall have the power to refuse.", "right", "The owner", "refuse", ()),
-        ("The owner has power to refuse.", "right", "The owner", "refuse", ()),
-        ("The owner shall not dump oil.", "prohibition", "The owner", "dump oil", ()),
-        ("The owner must not later hide it.", "prohibition", "The owner", "later hide it", ()),
-        ("No owner may dump oil.", "prohibition", "No owner", "dump oil", ()),
-        ("The owner is prohibited from fishing.", "prohibition", "The owner", "fishing", ()),
-        (
-            "The owner shall not be liable for wrecks.",
-            "right",
-            "The owner",
-            "not be liable for wrecks",
-            (),
-        ),
-        ("You must, as a rule, wait.", "duty", "You", "as a rule, wait", ()),
-        (
-            "The owner must tell the crew unless the crew knows.",
-            "duty",
-            "The owner",
-            "tell the crew",
-            ("unless the crew knows",),
-        ),
-        (
-            "The owner must, where feasible, paint the hull.",
-            "duty",
-            "The owner",
-            "paint the hull",
-            ("where feasible",),
-        ),
-        (
-            "The owner, where feasible, must paint the hull.",
-            "duty",
-            "The owner",
-            "paint the hull",
-            ("where feasible",),
-        ),
-        (
-            "The owner must decide if the hull is dry.",
-            "duty",
-            "The owner",
-            "decide if the hull is dry",
-            (),
-        ),
-        ("Yes, the owner may paint it.", "right", "the owner", "paint it", ()),
-        (
-            "Where a boat sinks, the keeper, the owner, and the Harbour Office must meet.",
-            "duty",
-            "the keeper, the owner, and the Harbour Office",
-            "meet",
-            ("Where a boat sinks",),
-        ),
-        (
-            "Persons who sail at night must carry a lamp.",
-            "duty",
-            "Persons who sail at night",
-            "carry a lamp",
-            (),
-        ),
-    ],
-)
-def test_a_clause(sentence: str, force: str, who: str, what: str, unless: tuple[str, ...]) -> None:
-    assert told(sentence) == [(force, who, what, unless)]
+@pytest.mark.parametrize(("sentence", "force", "who", "what", "unless"), rows("clauses"))
+def test_a_clause(sentence: str, force: str, who: str, what: str, unless: list[str]) -> None:
+    assert told(sentence) == [(force, who, what, (*unless,))]
 
 
 def test_who_is_named_in_a_passive_by_its_agent_alone() -> None:
@@ -120,21 +54,7 @@ def test_clauses_that_are_joined_have_one_subject_and_own_forces() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "“Boat” shall mean anything that floats.",
-        "This Act shall apply to boats.",
-        "Section 3 shall enter into force in May.",
-        "The term of the lease shall be a year.",
-        "The data that the owner must keep is secret.",
-        "The boats a keeper may use are blue.",
-        "Nothing in it shall bind the owner.",
-        "The fee may vary.",
-        "The owner paints the hull.",
-        "",
-    ],
-)
+@pytest.mark.parametrize("sentence", rows("no_clauses"))
 def test_what_binds_nobody_is_no_clause(sentence: str) -> None:
     assert read(sentence) == []
 

@@ -7,25 +7,12 @@ import pytest
 from compared import comparison, told, version
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import whole_text
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop_workbench.diff import Comparison, Version
 
-OLD = """Article 1 Scope
-This Act holds for boats and for rafts.
-
-Article 2 Fees
-1. The owner must pay a fee of 10 euro:
-(a) for each boat of the owner;
-(b) for each mooring of the owner.
-2. The fee of Article 4 is paid beside it.
-
-Article 3 Notice
-The owner must give notice within 5 days of a sale.
-
-Article 4 Register
-The harbour keeps a register of boats, rafts and moorings.
-"""
+OLD = whole_text("diff_old.txt")
 
 
 def test_equal_texts_have_no_changes() -> None:

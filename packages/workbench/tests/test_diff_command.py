@@ -101,30 +101,3 @@ def test_tracked_changes_are_written_whole_and_over_nothing(
     assert run("diff", *files, "--out", str(out), "--overwrite").exit_code == 0
     markdown = run("diff", *files, "--out", str(tmp_path / "changes.md"))
     assert (markdown.exit_code, (tmp_path / "changes.md").exists()) == (2, False)
-
-
-REFUSED: list[tuple[tuple[str, ...], str, int]] = [
-    (("gone.md", "old.md"), "does not exist", 4),
-    ((".", "old.md"), "is a folder", 2),
-    (("broken.pdf", "old.md"), "cannot be read", 4),
-    (("empty.txt", "old.md"), "cannot be read", 4),
-    (("old.md", "new.md", "--answers", "broken.pdf"), "is not JSON", 2),
-    (("old.md", "new.md", "--corpus", "gone"), "does not exist", 4),
-]
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_compared_is_one_line(
-    run: Run,
-    files: tuple[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    case: tuple[tuple[str, ...], str, int],
-) -> None:
-    names, said, code = case
-    monkeypatch.chdir(Path(files[0]).parent)
-    Path("broken.pdf").write_bytes(b"no PDF")
-    Path("empty.txt").write_bytes(b"")
-    refused = run("diff", *names)
-    assert refused.exit_code == code
-    assert said in " ".join(refused.stderr.split())
-    assert refused.stdout == ""

@@ -5,30 +5,13 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sets import whole_text
 
 from lexloop.documents.structure.parse import parse
 from lexloop.store.provisions import Source
 from lexloop_workbench.profile import Profile, profile
 
-LEASE = """BERTH LEASE AGREEMENT
-
-This Berth Lease Agreement (the “Agreement”) is made on January 31, 2026 by and between \
-Quay North, Inc., a company of the harbour (“Landlord”), and Sloop & Sons LLC (“Tenant”), \
-and is effective as of March 1, 2026 (the “Effective Date”).
-
-1. Definitions
-“Berth” means the place where the boat lies.
-
-2. Term
-This Agreement shall continue until February 28, 2029.
-
-3. Rent
-The Tenant shall pay the rent within 30 days after the Effective Date. Exhibit A has the rent. The \
-Tenant agrees to it under the Harbour Act of 1999.
-
-4. Governing Law
-This Agreement is governed by the laws of the State of Maine.
-"""
+LEASE = whole_text("berth_lease.txt")
 
 
 def read(text: str, title: str = "", **how: object) -> Profile:

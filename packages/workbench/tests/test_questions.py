@@ -4,31 +4,14 @@ from typing import Any
 
 import pytest
 from indexes import view_of
+from sets import whole_text
 
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
 from lexloop.store.view import View
 from lexloop_workbench.questions import next_questions
 
-RULES = """Harbour Act
-
-Article 1 Definitions
-"Berth" means a place where a boat lies.
-"Keeper of a berth" means whoever has paid for it.
-
-Article 2 Fees
-1. The keeper of a berth shall pay a fee of 30 euro.
-2. The fee is due on 31 March.
-
-Article 3 Hardship
-Article 2(1) shall not apply to wrecks.
-
-Article 4 PENALTIES
-Whoever does not pay is liable to a fine.
-
-Article 5 Entry into force
-This Act is in force from 1 May.
-"""
+RULES = whole_text("harbour_questions.txt")
 
 
 def document(name: str, text: str) -> Document:

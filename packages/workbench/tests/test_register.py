@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from indexes import ANYBODY, letter_tools
+from sets import whole_text
 
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.documents.document import Document
@@ -12,27 +13,7 @@ from lexloop.store.view import View
 from lexloop.store.writer import build_collection
 from lexloop_workbench.register import Register, Wanted, register
 
-LAW = """Harbour Act
-
-Article 1 Purpose
-This Act shall apply to boats. “Boat” means anything that floats.
-
-Article 2 Duties of the owner
-1. The owner must:
-(a) paint the hull every year;
-(b) tell the Harbour Office within 10 days of the sale;
-(c) not dump oil.
-2. The owner must give the Harbour Office the following:
-(a) the name of the boat;
-(b) the owner's address.
-3. The owner may sell the boat, if:
-(a) the boat is dry; or
-(b) the Harbour Office agrees.
-4. An owner who breaks this Article is liable to pay a fine of up to $5,000.
-
-Article 3 Harbour Office
-The Harbour Office shall decide by 1 March 2027. Notify the owner.
-"""
+LAW = whole_text("register.txt")
 GERMAN = """Hafengesetz
 
 Artikel 1 Pflichten

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, letter_tools
+from sets import rows
 
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.folding import accented, plain
@@ -63,29 +64,7 @@ def marks(found: Found) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("lease", {"lease.txt": ["Lease", "lease", "lease", "lease"]}),
-        ("tenant", {"lease.txt": ["tenant", "tenant"]}),
-        ("TERMINATE", {"loan.txt": ["terminate"]}),
-        ("cafe", {"cafe.txt": ["Café", "CAFÉ"]}),
-        ("café", {"cafe.txt": ["Café", "CAFÉ"]}),
-        ("naive", {"loan.txt": ["naïve"]}),
-        ("o'brien", {"loan.txt": ["O'Brien"]}),
-        ("brien", {}),
-        ("4.2", {"loan.txt": ["4.2"]}),
-        ("1,500", {"lease.txt": ["1,500"]}),
-        ('"time is of the essence"', {"lease.txt": ["Time is of the\nessence"]}),
-        ("“time is of the essence”", {"lease.txt": ["Time is of the\nessence"]}),
-        ("non-exclusive", {"loan.txt": ["non-exclusive"]}),
-        ("may -lender", {"lease.txt": ["May", "may"]}),
-        ('may -"on default"', {"lease.txt": ["May", "may"]}),
-        ('"the rate', {"loan.txt": ["rate"]}),
-        ("lease default", {}),
-        (".* [a-z]+ default(", {}),
-    ],
-)
+@pytest.mark.parametrize(("query", "expected"), rows("exact_words"))
 def test_whole_words_whatever_their_case_and_accents(
     three: dict[str, View], query: str, expected: dict[str, list[str]]
 ) -> None:
@@ -130,16 +109,7 @@ def test_what_stands_together_comes_first() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("section 2", {"lease.txt": "Section 2", "loan.txt": "Section 2"}),
-        ("Section 2.1", {"lease.txt": "Section 2.1"}),
-        ("Art. 7", {"cafe.txt": "Article 7"}),
-        ("section 2 terminates", {"lease.txt": "Section 2.2"}),
-        ("section 1 -rate", {"lease.txt": "Section 1"}),
-    ],
-)
+@pytest.mark.parametrize(("query", "expected"), rows("exact_provisions"))
 def test_a_provision_goes_to_its_place(
     three: dict[str, View], query: str, expected: dict[str, str]
 ) -> None:

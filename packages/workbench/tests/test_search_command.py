@@ -9,7 +9,6 @@ import pytest
 
 import lexloop
 from lexloop.apps.threads import ThreadStore
-from lexloop.core.errors import InputError
 
 Run = Callable[..., Any]
 LEASE = "Lease\n\nSection 1. Rent\nThe rent is 5 euro.\n\nSection 2. Notice\nWrite to the tenant.\n"
@@ -64,29 +63,6 @@ def test_several_collections(in_json: Run, corpus: Path) -> None:
         ("a", "lease.txt"),
         ("b", "lease.txt"),
     }
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("the",), "Nearly every text has the."),
-        (("",), "The query holds no word."),
-        (("x" * 10_000,), "has 10000 characters"),
-        (("rent", "--document", "leaze.txt"), "Near it are: lease.txt"),
-        (("rent", "--collections", "a=x"), "both given"),
-    ],
-)
-def test_what_cannot_be_sought_is_said(
-    run: Run, corpus: Path, given: tuple[str, ...], said: str
-) -> None:
-    result = run("search", *given, "--corpus", str(corpus))
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
-
-
-def test_a_library_says_it_too(corpus: Path) -> None:
-    with pytest.raises(InputError, match="Nearly every text"):
-        lexloop.search("and", corpus)
 
 
 def test_words_are_found_in_kept_conversations(run: Run, corpus: Path, tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ import re
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import docx
 import pytest
 from python_calamine import CalamineWorkbook
+from sets import whole_text
 
 import lexloop
 from lexloop.apps.shapes.outline import Layout, Memo
@@ -23,15 +23,10 @@ from lexloop_workbench.shapes.review import reviewed
 from lexloop_workbench.table.checklist import Checklist, Question
 from lexloop_workbench.table.record import Cell
 from lexloop_workbench.table.store import TableStore
-from lexloop_workbench.tables import every_table, expire
+from lexloop_workbench.tables import every_table
 
 Run = Callable[..., Any]
-LEASE = """LEASE
-
-1. Term. This lease begins on 1 May 2024 and runs for a term of three (3) years.
-
-2. Rent. The tenant shall pay to the landlord a rent of $4,000 each month in advance.
-"""
+LEASE = whole_text("lease_short.txt")
 LOAN = """LOAN
 
 1. Loan. The lender lends the borrower the sum of $90,000 on the day on which this is signed.
@@ -74,27 +69,6 @@ def test_a_table_is_written_and_gone_on_with(run: Run, contracts: Path, tmp_path
     refused = run("table", str(contracts), "--question", ASKED, "--out", str(out))
     assert refused.exit_code == 2
     assert "is there already" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ([], "There are no questions."),
-        (["--checklist", "will"], "There is no checklist 'will'."),
-        (["--questions", "none.toml"], "none.toml cannot be read"),
-        (["--question", "x", "--out", "table.pdf"], ".xlsx, .csv, .html, .docx, .md or .eml"),
-        (["--question", "x", "--out", "a.csv", "--memo"], "no footnotes to lay out. Write .docx"),
-        (["--question", "x", "--memo"], "Name it with --out"),
-        (["--question", "x", "--out", "a.md", "--to", "Ann"], "Add --memo"),
-    ],
-)
-def test_what_cannot_be_used_is_told(
-    run: Run, contracts: Path, given: list[str], said: str
-) -> None:
-    done = run("table", str(contracts), *given)
-    assert done.exit_code == 2
-    assert said in " ".join(done.stderr.split())
-    assert not [*every_table()]
 
 
 def test_python_gets_rows(contracts: Path) -> None:
@@ -183,12 +157,3 @@ def test_a_word_document_says_who_corrected_what(hostile: TableStore) -> None:
     assert "The machine said: stated." in said
     assert "\u202e" not in said
     hostile.close()
-
-
-def test_tables_that_nobody_used_expire(contracts: Path, run: Run) -> None:
-    before = datetime.now(UTC)
-    run("table", str(contracts), "--question", ASKED)
-    assert expire(before) == 0
-    [_] = every_table()
-    assert expire(datetime.now(UTC) + timedelta(days=1)) == 1
-    assert not [*every_table()]

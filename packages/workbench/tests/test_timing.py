@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import rows
 
 from lexloop_workbench.timing import (
     BEYOND,
@@ -23,56 +24,11 @@ from lexloop_workbench.timing import (
 EVENTS = {"effective date": date(2026, 1, 31), "delivery": date(2026, 1, 30)}
 
 
-@pytest.mark.parametrize(
-    ("clause", "text", "event", "day"),
-    [
-        (
-            "pay within 30 days after the Effective Date",
-            "within 30 days after the Effective Date",
-            "the Effective Date",
-            date(2026, 3, 2),
-        ),
-        (
-            "pay within one month of the Effective Date, in cash",
-            "within one month of the Effective Date",
-            "the Effective Date",
-            date(2026, 2, 28),
-        ),
-        (
-            "tell it at least sixty (60) days before the Effective Date",
-            "at least sixty (60) days before the Effective Date",
-            "the Effective Date",
-            date(2025, 12, 2),
-        ),
-        (
-            "reply within five business days of delivery of the goods",
-            "within five business days of delivery of the goods",
-            "delivery of the goods",
-            date(2026, 2, 6),
-        ),
-        (
-            "keep it for 2 years after the Effective Date",
-            "for 2 years after the Effective Date",
-            "the Effective Date",
-            date(2028, 1, 31),
-        ),
-        ("pay by May 25, 2018", "by May 25, 2018", "", date(2018, 5, 25)),
-        ("pay no later than 1 March 2027", "no later than 1 March 2027", "", date(2027, 3, 1)),
-        ("pay within 30 days after receipt", "within 30 days after receipt", "receipt", None),
-        (
-            "report within 72 hours of the Effective Date",
-            "within 72 hours of the Effective Date",
-            "the Effective Date",
-            None,
-        ),
-        ("report without undue delay", "without undue delay", "", None),
-        ("report at least once a year", "at least once a year", "", None),
-        ("ask before it sells, lends or gives away the boat", "before it sells", "it sells", None),
-    ],
-)
-def test_a_timing(clause: str, text: str, event: str, day: date | None) -> None:
+@pytest.mark.parametrize(("clause", "text", "event", "day"), rows("timings"))
+def test_a_timing(clause: str, text: str, event: str, day: str | None) -> None:
     (one,) = timings(clause)
-    assert (one.text, one.event, day_of(one, EVENTS)) == (text, event, day)
+    assert (one.text, one.event) == (text, event)
+    assert day_of(one, EVENTS) == (date.fromisoformat(day) if day else None)
     assert clause[one.start : one.end] == text
 
 
@@ -132,23 +88,10 @@ def test_any_period_from_any_day_comes_to_a_day_or_is_told(
         assert day.day == min(at.day, monthrange(day.year, day.month)[1])
 
 
-@pytest.mark.parametrize(
-    ("clause", "days"),
-    [
-        ("leave before 31 December 9999", [date.max]),
-        ("leave before 1 January 0001", [date.min]),
-        ("leave by February 29, 2023", []),
-        ("leave by February 29, 2024", [date(2024, 2, 29)]),
-        ("leave by 0000-01-01", []),
-        ("leave within 10,000 years after delivery", []),
-        ("leave within 99,999,999 days after delivery", []),
-        ("leave on 99,999,999 days' prior written notice", []),
-        ("leave within 1.5 months after delivery", []),
-    ],
-)
-def test_a_number_is_read_whole_or_not_at_all(clause: str, days: list[date]) -> None:
+@pytest.mark.parametrize(("clause", "days"), rows("timing_numbers"))
+def test_a_number_is_read_whole_or_not_at_all(clause: str, days: list[str]) -> None:
     found = timings(clause)
-    assert [day for one in found if (day := day_of(one, EVENTS))] == days
+    assert [day.isoformat() for one in found if (day := day_of(one, EVENTS))] == days
     for one in found:
         assert not re.search(r"\d[.,]?$", clause[: one.start])
 

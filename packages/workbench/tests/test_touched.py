@@ -8,34 +8,13 @@ import pytest
 from compared import comparison
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import whole_text
 
 from lexloop.core.errors import InputError
 from lexloop_workbench.touched import Report, cited_in, read_cited, touched
 
-OLD = """Article 1 Fees
-1. The owner must pay a fee of 10 euro for each boat.
-2. The fee is due on the first day of May.
-3. The harbour may lower the fee of a raft.
-
-Article 2 Notice
-The owner must give notice of a sale within five days.
-
-Article 3 Lamps
-A lamp is lit on every boat at night.
-"""
-NEW = """Article 1 Fees
-1. The owner must pay a fee of 12 euro for each boat.
-2. The fee is due on the first day of May.
-
-Article 2 Rafts
-Rafts are no boats.
-
-Article 3 Notice
-The owner must give notice of a sale within five days.
-
-Article 4 Lamps
-A lamp is lit on every boat at night.
-"""
+OLD = whole_text("touched_old.txt")
+NEW = whole_text("touched_new.txt")
 
 
 def cited(

@@ -15,40 +15,13 @@ from compared import comparison
 from docx.oxml.ns import qn
 from hypothesis import given
 from hypothesis import strategies as st
+from sets import whole_text
 
 from lexloop_workbench.shapes.tracked import as_tracked
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-OLD = """Rules of the harbour
-
-1. Fees
-
-1.1 The owner must pay a fee of 10 euro.
-
-1.2 The fee is due in May.
-
-2. Lamps
-
-2.1 A lamp is lit on every boat at night.
-
-2.2 The keeper may fine an owner who lights none.
-"""
-NEW = """Rules of the harbour
-
-1. Rafts
-
-1.1 Rafts are boats for these rules.
-
-2. Fees
-
-2.1 The keeper may fine an owner who lights none.
-
-2.2 The owner must pay a fee of 12 euro.
-
-3. Lamps
-
-3.1 A lamp is lit on every boat at night.
-"""
+OLD = whole_text("tracked_old.txt")
+NEW = whole_text("tracked_new.txt")
 ADDED, REMOVED = {qn("w:ins"), qn("w:moveTo")}, {qn("w:del"), qn("w:moveFrom")}
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexes import ANYBODY, letter_tools
+from sets import whole_text
 
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.metadata import Filters, Metadata
@@ -23,28 +24,8 @@ from lexloop_workbench.versions import (
     versions_of,
 )
 
-OLD = """Article 1 Scope
-This Act holds for boats.
-
-Article 2 Fees
-1. The owner must pay a fee of 10 euro:
-(a) for each boat;
-(b) for each mooring.
-
-Article 3 Notice
-The owner must give notice within 5 days.
-"""
-NEW = """Article 1 Scope
-This Act holds for boats and rafts.
-
-Article 2 Register
-The authority keeps a register.
-
-Article 3 Fees
-1. The owner must pay a fee of 12 euro:
-(a) for each boat and each raft;
-(b) for each mooring.
-"""
+OLD = whole_text("versions_old.txt")
+NEW = whole_text("versions_new.txt")
 TODAY = date(2026, 1, 1)
 
 

@@ -75,17 +75,6 @@ DAYS = ("0001-01-01", "0004-02-29", "2024-02-29", "9999-12-21", "9999-12-30", "9
 
 
 @pytest.mark.parametrize("day", DAYS)
-def test_any_day_of_an_event_makes_a_calendar(client: TestClient, day: str) -> None:
-    query = {"format": "ics", "since": f"the sale={day}", "as_of": "any", "document": "open.txt"}
-    found = client.get("/api/collections/acts/register", headers=as_("ann"), params=query)
-    assert found.status_code == 200
-    lines = found.text.split("\r\n")
-    task = day >= "9999-12-21"
-    assert lines.count("BEGIN:VTODO") == task
-    assert lines.count("BEGIN:VEVENT") == (not task)
-
-
-@pytest.mark.parametrize("day", DAYS)
 def test_any_day_is_one_that_law_is_asked_of(client: TestClient, day: str) -> None:
     force = ["old.txt", "open.txt"] if day < "2021" else ["open.txt"]
     assert got(client, "acts/register", "bob", as_of=day)["documents"] == force

@@ -1,13 +1,13 @@
 """Exact words over HTTP and MCP: in documents and conversations that one may read."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from servers import CATS, client_of, people, person, served
+from servers import CATS, client_of, people, person, served_from
 
 from lexloop_server.audit_lines import raw_lines
-from lexloop_server.settings import ServerSettings
 
 SEARCH, OWN = "/search", "/search/conversations"
 
@@ -62,16 +62,15 @@ def test_errors_are_told_in_the_language_that_is_asked_for(ann: httpx.Client) ->
     assert told["error"]["what"] == "Fast jeder Text hat the."
 
 
-def test_conversations_of_ones_own(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "data"))
+def test_conversations_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "cats").mkdir()
     (tmp_path / "cats" / "cats.txt").write_text(CATS, "utf-8")
-    known = {
+    known: dict[str, Any] = {
         "collections": {"sample": "sample", "cats": str(tmp_path / "cats")},
         "people": people(bob={"collections": ["sample"]}),
         "audit": {},
     }
-    with served(ServerSettings.of(known)) as address:
+    with served_from(tmp_path / "data", **known) as address:
         with client_of(address, "ann") as ann:
             asked = {"question": "Where must a cat be kept at night?", "collections": ["cats"]}
             answer = ann.post("/ask", json=asked).json()
@@ -90,5 +89,5 @@ def test_conversations_of_ones_own(tmp_path: Any, monkeypatch: pytest.MonkeyPatc
     assert '"question":"INDOORS cat"' in lines
     # who may read the collection no more does not find what was answered from it
     known["people"] = [person("ann", collections=["sample"])]
-    with served(ServerSettings.of(known)) as address, client_of(address, "ann") as ann:
+    with served_from(tmp_path / "data", **known) as address, client_of(address, "ann") as ann:
         assert ann.get(OWN, params={"q": "cat"}).json()["total"] == 0

@@ -1,4 +1,4 @@
-"""Questions that are suggested: each was tried, of what the person may see, before it is shown."""
+"""Questions that are suggested, and to go on with: each was tried of what the person may see."""
 
 import threading
 from collections.abc import Iterator
@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
-from servers import as_, people, reading_room, suggested
+from servers import as_, asked, people, reading_room, suggested
 
 from lexloop_server.state import Serving
 
@@ -59,9 +60,9 @@ def test_what_is_suggested_passes_and_is_of_each_document(
 ) -> None:
     client, _ = room
     [acts] = suggested(client, as_("ann"))
-    asked = [one["question"] for one in acts["examples"]]
-    assert 2 <= len(asked) <= 6
-    assert {first_cited(client, one, "ann") for one in asked} == {"ferry.txt", "bees.md"}
+    examples = [one["question"] for one in acts["examples"]]
+    assert 2 <= len(examples) <= 6
+    assert {first_cited(client, one, "ann") for one in examples} == {"ferry.txt", "bees.md"}
 
 
 def test_nobody_is_suggested_what_a_document_says_that_they_may_not_see(
@@ -118,13 +119,14 @@ def test_where_trying_fails_nothing_is_suggested(tmp_path: Path) -> None:
         assert (acts["trying"], acts["examples"], acts["trouble"]) == (False, [], "")
 
 
-def test_after_an_answer_only_what_passes_is_suggested(
-    room: tuple[TestClient, Serving],
-) -> None:
-    client, _ = room
-    asked = {"question": "Within how many days must the captain register the ferry?"}
-    answer = client.post("/api/ask", json=asked, headers=as_("ann")).json()
-    assert answer["citations"]
-    found = client.get(f"/api/answers/{answer['id']}/next", headers=as_("ann")).json()
-    for one in found["questions"]:
-        first_cited(client, one, "ann")
+def test_an_answer_leads_on_to_questions_that_its_documents_answer(ann: httpx.Client) -> None:
+    answer = asked(ann, question="What is the civil penalty for a first violation?")
+    found = ann.get(f"/answers/{answer['id']}/next").json()["questions"]
+    assert 0 < len(found) <= 4
+    assert all(asked(ann, question=question)["passed"] for question in found)
+    hello = asked(ann, question="Hello!")
+    assert ann.get(f"/answers/{hello['id']}/next").json() == {"questions": []}
+
+
+def test_an_answer_of_somebody_else_leads_nowhere(ann: httpx.Client, bob: httpx.Client) -> None:
+    assert bob.get(f"/answers/{asked(ann)['id']}/next").status_code == 404

@@ -12,21 +12,15 @@ import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from servers import as_, people, reading_room, tables_of
+from sets import whole_text
 
 from lexloop_server.state import Serving
 from lexloop_workbench.shapes.review import REVIEW_FORMATS
-from lexloop_workbench.table.checklist import Checklist, Question
 
-LEASE = """LEASE
-
-1. Term. This lease begins on 1 May 2024 and runs for a term of three (3) years.
-
-2. Rent. The tenant shall pay to the landlord a rent of $4,000 each month in advance.
-"""
+LEASE = whole_text("lease_short.txt")
 SECRET = LEASE.replace("4,000", "7,000")
 LOAN = "LOAN\n\n1. Loan. The lender lends the borrower the sum of $90,000 on this day.\n"
 ASKED = "What rent does the tenant pay?"
-LATER = Question(id="law", title="Law", question="Which law?")
 Room = tuple[TestClient, Serving]
 
 
@@ -152,20 +146,6 @@ def test_of_two_editors_the_second_gets_a_conflict(room: Room) -> None:
     assert [one["note"] for one in kept] == ["no rent"]
     gone = client.put(path, json={**body, "document": "none"}, headers=as_("ann"))
     assert gone.status_code == 400
-
-
-def test_a_cell_that_was_not_asked_yet_is_not_corrected(room: Room) -> None:
-    client, serving = room
-    id = made(room)["id"]
-    with tables_of(serving).opened(serving.people.by_key("key-ann"), id) as store:
-        store.ask_for(Checklist(questions=(LATER,)))
-    about = {"document": "loan.txt", "question": LATER.id}
-    body = {**about, "expected": 0, "state": "stated", "answer": "Utah's."}
-    early = client.put(f"/api/tables/{id}/cell", json=body, headers=as_("ann"))
-    error = told(early, 409)["error"]
-    assert "not asked yet" in error["what"]
-    path = f"/api/tables/{id}/corrections"
-    assert told(client.get(path, params=about, headers=as_("ann"))) == []
 
 
 @pytest.mark.parametrize("form", REVIEW_FORMATS)

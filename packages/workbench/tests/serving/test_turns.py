@@ -12,10 +12,19 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 from mcp_messages import HEADERS
-from servers import CATS, DOGS, QUESTION, as_, eventually, people, reading_room, served, tables_of
+from servers import (
+    CATS,
+    DOGS,
+    QUESTION,
+    as_,
+    eventually,
+    people,
+    reading_room,
+    served_from,
+    tables_of,
+)
 
 from lexloop.core.running import give_way
-from lexloop_server.settings import ServerSettings
 from lexloop_server.state import Serving
 from lexloop_workbench.register import Source
 from lexloop_workbench.table.cell import DocumentAsker
@@ -48,13 +57,8 @@ def room(laws: Path) -> Iterator[Room]:
 @pytest.fixture(scope="module")
 def address(laws: Path) -> Iterator[str]:
     """A real server that computes one thing at a time."""
-    settings = ServerSettings.of(
-        {"collections": {"laws": str(laws)}, "limits": {"questions_at_once": 1, "streams": 3}}
-    )
-    with (
-        patch.dict("os.environ", {"LEXLOOP_DATA_DIR": str(laws.parent / "served")}),
-        served(settings) as found,
-    ):
+    given = {"collections": {"laws": str(laws)}, "limits": {"questions_at_once": 1, "streams": 3}}
+    with served_from(laws.parent / "served", **given) as found:
         assert httpx.post(f"{found}/api/ask", json=QUESTION, timeout=60).is_success
         yield found
 

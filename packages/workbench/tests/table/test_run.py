@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from sets import whole_text
 
 from lexloop.core.errors import DeadlineExceeded, NotFoundError
 from lexloop.core.settings import Settings
@@ -17,17 +18,7 @@ from lexloop_workbench.table.checklist import Checklist, Question, Rule, checkli
 from lexloop_workbench.table.run import REFUSED, fill, key_of, settings_key
 from lexloop_workbench.table.store import TableStore
 
-LEASE = """LEASE
-
-1. Term. This lease begins on 1 May 2024 and runs for a term of three (3) years.
-
-2. Rent. The tenant shall pay to the landlord a rent of $4,000 each month in advance.
-
-3. Governing law. This lease is governed by and construed under the laws of the State of Oregon.
-
-4. Assignment. The tenant shall not assign this lease without the prior written consent of the
-landlord, which is not to be unreasonably withheld.
-"""
+LEASE = whole_text("lease_delaware.txt")
 LOAN = """LOAN AGREEMENT
 
 1. Loan. The lender lends the borrower the sum of $90,000 on the day on which this is signed.
@@ -245,24 +236,7 @@ def test_a_key_tells_documents_questions_and_settings_apart(folder: Path) -> Non
     assert first == key_of("f", LAW, settings_key(slower))
 
 
-NDA = """MUTUAL NON-DISCLOSURE AGREEMENT
-
-1. Purpose. The parties exchange confidential information to examine a joint venture.
-
-8. Staff. Each party may assign its own staff to the examination of the venture.
-
-9. Liability
-
-9.1 Neither party is liable for loss of profit or for indirect damage.
-
-9.2 The total liability of either party under this agreement shall not exceed 150 % of the fees
-paid in the year before the claim arose.
-
-10. General
-
-10.1 Neither party may assign or transfer this agreement or any right under it without the other
-party's prior written consent.
-"""
+NDA = whole_text("nda.txt")
 
 
 def test_a_clause_that_looks_alike_is_not_sure_to_answer(tmp_path: Path) -> None:
