@@ -1,6 +1,6 @@
 """Whatever documents of another party lie beside one's own, one is told the same to the last digit.
 
-What a server and the commands give is asked of them in ``packages/server/tests/test_tenants.py``.
+What a server gives is asked of it in ``packages/server/tests/test_tenants.py``.
 """
 
 import json

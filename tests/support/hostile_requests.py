@@ -17,43 +17,18 @@ from urllib.parse import quote, unquote
 
 from fastapi.testclient import TestClient
 from servers import DOGS, as_, eventually, person, reading_room
+from sets import DATA
 
 from lexloop_server.state import Serving
 
-URLS = (
-    *("http://[", "//[", "http://[::1", "http://a:b@[", "http://]", "http://a[b]", "localhost:x"),
-    *("localhost:99999", "[::1]:x", "[::1", "http://\u2100.example", "localhost/[", "a@localhost"),
-    *("http://localhost", "javascript:x", "http://", ":", "::1", "1.2.3.4.5", "0x7f.1", "a, b"),
-)
-NUMBERS = (
-    *("²", "٣", "१", "1e400", "-1", "-0", "+1", "0x10", "1_000", "nan", "inf", "9" * 5000),
-    *("9223372036854775807", "9223372036854775808", "2147483648", "1.5", "1,000", "007", "1" * 25),
-)
-DAYS = (
-    *("0001-01-01", "9999-12-31", "10000-01-01", "0000-00-00", "2024-02-29", "2023-02-29"),
-    *("20240229", "2024-W01-1", "2024-060", "today", "any", "-1-01-01", "²024-01-01", "2024-1-1"),
-)
-EVENTS = tuple(f"{event}={day}" for event in ("notice", "the sale", "", "=") for day in DAYS)
-TEXTS = (
-    *(*URLS, *NUMBERS, *DAYS, *EVENTS[:6]),
-    *("", " ", ".", "..", "../../etc/passwd", "~", "ann~", "a~b~c", "@", "*", "-", "_", "%", "%00"),
-    *(
-        "\x00",
-        "\ud800",
-        "\udfff\ud800",
-        "\x7f" * 300,
-        "\u202e",
-        "\u2028",
-        "\r\nX-A: b",
-        "\t",
-        "\x1b",
-    ),
-    *("e\u0301", "\uff0e\uff0e", "\u2100", "\u00bd", "İ", "犬" * 200, "\U0001f600", "\ufffe"),
-    *("null", "true", "[]", "{}", "{{x}}", "${x}", "%s%n", "%(x)s", "{0}", "'", '"', "';--"),
-    *('" OR 1=1', "(", ")", "((((", "[a-", "(a+)+$", "\\", "/", "//", "a/b", "\\x", "&amp;"),
-    *("=1+1", "+1+1", "@SUM(A1)", "a;=1+1", "<script>", "</", "x" * 20_000, "(" * 5000),
-    *("§", "§ 1", "Section 1", "section " + "9" * 400, "1(a)(i)", "act.txt", "ACT.TXT", "act.txt/"),
-)
+HELD: dict[str, list[Any]] = json.loads((DATA / "hostile.json").read_text("utf-8"))
+"""Hostile texts, values and headers."""
+URLS, DAYS, GATES, HEADERS = (HELD[name] for name in ("urls", "days", "gates", "headers"))
+NUMBERS = [*HELD["numbers"], "9" * 5000]
+EVENTS = [f"{event}={day}" for event in ("notice", "the sale", "", "=") for day in DAYS]
+LONG = ["\x7f" * 300, "犬" * 200, "x" * 20_000, "(" * 5000, "section " + "9" * 400]
+TEXTS = [*URLS, *NUMBERS, *DAYS, *EVENTS[:6], *HELD["texts"], *LONG]
+VALUES = [*HELD["values"], 10**400, -(10**400), [""] * 300]
 FITTING = {
     **dict.fromkeys(("host", "origin", "referer", "x-forwarded-for"), URLS),
     **dict.fromkeys(("content-length", "range", "start", "end", "page", "width"), NUMBERS),
@@ -62,36 +37,6 @@ FITTING = {
     "since": EVENTS,
 }
 """What is hostile to a field of a name in particular."""
-VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 1.5, 10**400, -(10**400), 2**63, 1e308, float("nan"), float("inf")),
-    *(
-        [],
-        {},
-        [[]],
-        [None],
-        [{}],
-        {"": ""},
-        {"a": {"a": []}},
-        [""] * 300,
-        ["\ud800"],
-        {"\ud800": 1},
-    ),
-)
-GATES = ("host", "authorization", "content-length", "transfer-encoding", "x-user", "x-groups")
-HEADERS = (
-    *(
-        "origin",
-        "referer",
-        "cookie",
-        "accept",
-        "accept-language",
-        "accept-encoding",
-        "content-type",
-    ),
-    *("range", "if-range", "if-none-match", "if-modified-since", "sec-fetch-site", "user-agent"),
-    *("x-forwarded-for", "x-forwarded-proto", "last-event-id", "mcp-session-id", "upgrade"),
-    *("mcp-protocol-version", "expect", "x-request-id", "traceparent", "connection"),
-)
 BEFORE = {
     "authorization": b"Bearer ",
     "cookie": b"lexloop_session=",

@@ -9,12 +9,11 @@ import httpx
 import pytest
 from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
 from pydantic import TypeAdapter
-from servers import QUESTION, asked, client_of, events, model_settings, person, served
+from servers import QUESTION, asked, client_of, events, model_settings, person, served, served_from
 
 from lexloop.apps.offered import EMBEDDED_ALONE
 from lexloop.apps.shapes.record import Answer
 from lexloop.apps.threads import ThreadStore
-from lexloop_server.settings import ServerSettings
 
 STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
 
@@ -154,11 +153,10 @@ def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path
 
 
 def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
     (tmp_path / "server.sqlite").write_text("this is no database, but some text of somebody's")
-    with served() as address, client_of(address) as client:
+    with served_from(tmp_path) as address, client_of(address) as client:
         (lost,) = asked(client)["degraded"]
         assert lost["wanted"] == "the answer kept"
         assert client.get("/threads").json()["error"]["kind"] == "DataError"
@@ -170,7 +168,6 @@ def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
 def test_an_answer_of_a_conversation_that_was_deleted_meanwhile_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
     keep = ThreadStore.keep
 
     def deleted_first(store: ThreadStore, person: str, answer: Any, *given: Any) -> bool:
@@ -179,7 +176,7 @@ def test_an_answer_of_a_conversation_that_was_deleted_meanwhile_says_so(
         return keep(store, person, answer, *given)
 
     monkeypatch.setattr(ThreadStore, "keep", deleted_first)
-    with served() as address, client_of(address) as client:
+    with served_from(tmp_path) as address, client_of(address) as client:
         first = asked(client)
         (lost,) = asked(client, thread=first["thread"])["degraded"]
         assert (lost["wanted"], lost["used"]) == ("the answer kept", "nothing")
@@ -187,19 +184,21 @@ def test_an_answer_of_a_conversation_that_was_deleted_meanwhile_says_so(
         assert client.get("/threads").json() == {"threads": []}
 
 
-def test_what_an_operator_revokes_closes_old_conversations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
-    two = {"sample": "sample", "again": "sample"}
+def test_what_an_operator_revokes_closes_old_conversations(tmp_path: Path) -> None:
+    def settings(**details: Any) -> dict[str, Any]:
+        two = {"sample": "sample", "again": "sample"}
+        return {"collections": two, "people": [person("ann", **details)]}
 
-    def settings(**details: Any) -> ServerSettings:
-        return ServerSettings.of({"collections": two, "people": [person("ann", **details)]})
-
-    with served(settings(tags=["staff"])) as address, client_of(address, "ann") as client:
+    with (
+        served_from(tmp_path, **settings(tags=["staff"])) as address,
+        client_of(address, "ann") as client,
+    ):
         thread = asked(client)["thread"]
     for details, status in (({}, 400), ({"tags": ["staff"], "collections": ["again"]}, 403)):
-        with served(settings(**details)) as address, client_of(address, "ann") as client:
+        with (
+            served_from(tmp_path, **settings(**details)) as address,
+            client_of(address, "ann") as client,
+        ):
             assert client.get(f"/threads/{thread}").status_code == status
             assert client.get(f"/threads/{thread}/export?format=md").status_code == status
             body = {**QUESTION, "collections": ["again"], "thread": thread}

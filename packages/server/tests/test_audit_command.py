@@ -24,7 +24,7 @@ from lexloop.core.errors import AuditError, DataError, InputError, RateExceeded
 from lexloop_server import audit
 from lexloop_server.audit import AuditLog
 from lexloop_server.audit_check import Anchor, verified
-from lexloop_server.audit_lines import raw_lines, scanned, witness_of
+from lexloop_server.audit_lines import raw_lines, witness_of
 
 Run = Callable[..., Any]
 HOSTILE = 'x"}\n{"n":1,"sha256":"\x1b[31m\u202e\ud800'
@@ -73,13 +73,6 @@ def test_a_line_is_checked_by_hand(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
 
 
-def test_a_log_that_is_not_kept_writes_nothing(tmp_path: Path) -> None:
-    none = AuditLog(None)
-    none.note("ann", "ask", "?")
-    none.warn("wrong key", "::1")
-    assert [*tmp_path.iterdir()] == []
-
-
 def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
     def log(name: str) -> Path:
         return written(tmp_path / name)
@@ -109,10 +102,14 @@ def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
         "2: Line 2 is missing before line 3.",
         "3: Line 2 is out of order: it was moved here.",
     ]
+    assert change(log("blank"), lambda a: [*a[:5], b" " + a[5]])[0].startswith("6: This is not")
     assert change(log("twice"), lambda a: [*a[:3], a[1], *a[3:]]) == [
         "4: Line 2 is out of order: it stands here again."
     ]
-    for foreign in (b"\n", b"{}\n", b"[" * 100_000 + b"\n", b"\xff\n", b'{"n":"1","before":""}\n'):
+    for foreign in (
+        *(b"\n", b"1\n", b"null\n", b"{}\n", b"[" * 100_000 + b"\n", b"\xff\n"),
+        *(b'{"n":"1","before":""}\n', b'{"n":1,"before":"","sha256":"\xff"}\n'),
+    ):
         name = hashlib.sha256(foreign).hexdigest()
         faults = change(log(name), lambda a, f=foreign: [*a[:1], f, *a[1:]])
         assert faults[0].startswith("2: This is not")
@@ -523,22 +520,6 @@ def test_no_line_is_left_out_because_the_clock_was_set_back(
 def test_what_is_no_moment_is_refused(tmp_path: Path, since: str) -> None:
     with pytest.raises(InputError, match="not a day or a moment"):
         [*raw_lines(tmp_path, since)]
-
-
-def test_a_line_of_no_such_log_is_none(tmp_path: Path) -> None:
-    (file,) = files(written(tmp_path, 1))
-    whole = file.read_bytes()
-    assert [one.line is None for one in scanned(file)] == [False]
-    odd = (
-        b"{}",
-        b"1",
-        b"null",
-        b'{"n":1,"before":"","sha256":"\xff"}',
-        whole[:-2],
-        b" " + whole[:-1],
-    )
-    file.write_bytes(b"\n".join(odd) + b"\n")
-    assert [one.line for one in scanned(file)] == [None] * len(odd)
 
 
 def test_the_command_shows_exports_and_verifies(run: Run, tmp_path: Path) -> None:

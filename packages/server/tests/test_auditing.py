@@ -19,13 +19,12 @@ from servers import (
     eventually,
     openai_client,
     person,
-    served,
+    served_from,
 )
 
 from lexloop_server.audit import FOLDER
 from lexloop_server.audit_check import verified
-from lexloop_server.audit_lines import raw_lines, witness_of
-from lexloop_server.settings import ServerSettings
+from lexloop_server.audit_lines import raw_lines
 
 WHO = [person("ann", role="curator"), person("eve"), person("zoe", role="operator")]
 Entries = list[dict[str, Any]]
@@ -39,11 +38,8 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def address(data: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """A server with an audit log; a test may name the settings of that."""
-    given = {"people": WHO, "audit": getattr(request, "param", {})}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(data))
-        with served(ServerSettings.of(given)) as found:
-            yield found
+    with served_from(data, people=WHO, audit=getattr(request, "param", {})) as found:
+        yield found
 
 
 def lines(data: Path, *did: str) -> Entries:
@@ -155,9 +151,12 @@ def test_an_operator_exports_and_verifies(address: str, data: Path) -> None:
         assert client.get("/audit", params={"since": "soon"}).status_code == 400
         intact = client.get("/audit/verify").json()
         assert (intact["intact"], intact["lines"], intact["faults"]) == (True, 2, [])
+        anchor = intact["anchor"]
+        assert (anchor[:2], intact["end_stated"]) == ("2:", True)
+        assert client.get("/audit/verify", params={"expect": "2"}).status_code == 400
         (file,) = (data / FOLDER).glob("*.jsonl")
         file.write_bytes(file.read_bytes().replace(b'"eve"', b'"ann"', 1))
-        changed = client.get("/audit/verify").json()
+        changed = client.get("/audit/verify", params={"expect": anchor}).json()
         assert not changed["intact"]
         assert changed["faults"] == [
             {
@@ -169,34 +168,15 @@ def test_an_operator_exports_and_verifies(address: str, data: Path) -> None:
         assert str(data) not in json.dumps(changed)
 
 
-def test_an_anchor_is_told_and_checked(address: str, data: Path) -> None:
-    with client_of(address, "eve") as client:
-        asked(client)
-    with client_of(address, "zoe") as client:
-        checked = client.get("/audit/verify").json()
-        anchor = checked["anchor"]
-        assert (anchor[:2], checked["end_stated"]) == ("2:", True)
-        assert client.get("/audit/verify", params={"expect": anchor}).json()["intact"]
-        (file,) = (data / FOLDER).glob("*.jsonl")
-        file.write_bytes(file.read_bytes().splitlines(keepends=True)[0])
-        for stated in (data / FOLDER / "head", witness_of(data / FOLDER)):
-            stated.unlink()
-        cut = client.get("/audit/verify", params={"expect": anchor}).json()
-        assert [one["what"] for one in cut["faults"]][1:] == ["Line 2 is missing at the end."]
-        assert client.get("/audit/verify", params={"expect": "2"}).status_code == 400
-
-
 def test_the_last_line_is_told_to_the_servers_log(
-    data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(data))
-    given = ServerSettings.of({"people": WHO, "audit": {}})
-    with served(given) as address, client_of(address, "eve") as client:
+    with served_from(data, people=WHO, audit={}) as address, client_of(address, "eve") as client:
         asked(client)
     ended = f"The audit log ends with line {verified(data / FOLDER).anchor}."
     assert ended in caplog.messages  # when a server ends
     caplog.clear()
-    with served(given):
+    with served_from(data, people=WHO, audit={}):
         eventually(lambda: ended in caplog.messages)  # and when one begins
 
 
@@ -233,10 +213,8 @@ async def refused_call(address: str) -> None:
         assert "audit.person_mb_per_day" in str(result.content)
 
 
-def test_without_one_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
-    room = ServerSettings.of({"people": WHO})
-    with served(room) as address, client_of(address, "zoe") as client:
+def test_without_one_there_is_none(tmp_path: Path) -> None:
+    with served_from(tmp_path, people=WHO) as address, client_of(address, "zoe") as client:
         asked(client)
         for path in ("/audit", "/audit/verify"):
             told = client.get(path)
@@ -244,14 +222,11 @@ def test_without_one_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / FOLDER).exists()
 
 
-def test_on_a_full_disk_nothing_is_answered_and_that_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_full_disk_nothing_is_answered_and_that_is_told(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "4m") as disk:
-        monkeypatch.setenv("LEXLOOP_DATA_DIR", str(disk))
         given = {"people": WHO, "audit": {}}
         long = {**QUESTION, "question": f"What is a bias audit?{' ' * 3900}"}
-        with served(ServerSettings.of(given)) as address, client_of(address, "ann") as client:
+        with served_from(disk, **given) as address, client_of(address, "ann") as client:
             asked(client)
             with filled(disk):
                 refused = eventually(lambda: no_answer(client, long))

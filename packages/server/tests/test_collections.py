@@ -88,18 +88,6 @@ def test_what_somebody_uploads_is_seen_by_nobody_else(client: TestClient) -> Non
     uploaded(client, "Boats of Ann", text="Article 1 Duty\nThe secret fleet must sail.\n")
     assert "Boats of Ann" in names(client)
     assert names(client, "bob") == ["sample"]
-    for method, path, more in (
-        ("GET", "/documents", {}),
-        ("GET", "/tree", {"params": {"document": "act.txt"}}),
-        ("GET", "/indexing", {}),
-        ("POST", "/documents", {"files": {"files": ("act.txt", b"x")}}),
-        ("DELETE", "/documents", {"params": {"document": "act.txt"}}),
-        ("DELETE", "", {}),
-    ):
-        hers = send(client, method, f"/Boats of Ann{path}", "bob", **more)
-        nobodys = send(client, method, f"/Boats of Eve{path}", "bob", **more)
-        assert hers[0] == nobodys[0] == 404
-        assert hers[1]["error"]["what"].replace("Ann", "Eve") == nobodys[1]["error"]["what"]
     # nor can he learn of it by its name: his own is another
     uploaded(client, "Boats of Ann", "bob", "Article 1 Duty\nThe rafts of Bob may float.\n")
     texts = {

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 from servers import QUESTION, as_, asked, client_of, events, people, person, reading_room, served
+from sets import rows
 
 from lexloop_server.settings import ServerSettings
 from lexloop_server.translation import (
@@ -220,78 +221,12 @@ def test_the_language_that_is_liked_best_is_taken(header: str, chosen: str) -> N
     assert asked_in(header) == chosen
 
 
-@pytest.mark.parametrize(
-    ("english", "german"),
-    [
-        (
-            "None of 2 attempts passed the evaluation; this is the best one. Not answered: Who "
-            "pays? 300 is not in the cited text: The fine is 300 euros.",
-            "Keiner von 2 Versuchen hat die Prüfung bestanden; dies ist der beste. Nicht "
-            "beantwortet: Who pays? 300 steht nicht im zitierten Text: The fine is 300 euros.",
-        ),
-        (
-            "sample: What comes nearest gives no sum of money.",
-            "sample: Was dem am nächsten kommt, nennt eines nicht: ein Geldbetrag.",
-        ),
-        (
-            "Disagrees with the passages (7 is not there; it adds “not”): It is not so.",
-            "Widerspricht den Stellen (7 steht dort nicht; es fügt „not“ hinzu): It is not so.",
-        ),
-        ("Only what a model says of it.", "Only what a model says of it."),
-        (
-            "The deadline of 0.5 s for one question (deadline_s) ran out before generate. "
-            "This is the best attempt so far. It was not judged.",
-            "Die Zeit von 0,5 s für eine Frage (deadline_s) lief ab, vor dem Schritt generate. "
-            "Dies ist der bisher beste Versuch. Das wurde nicht beurteilt.",
-        ),
-        ("There is no such law here.", "There is no such law here."),
-        (
-            "The question seems to be in German, and the documents are in English. This answer "
-            "did not pass the evaluation. Not found in the passages: Women have a selection rate "
-            "of 47% and an impact ratio of 0.979.",
-            "Die Frage scheint auf Deutsch gestellt zu sein, die Dokumente sind auf Englisch. "
-            "Diese Antwort hat die Prüfung nicht bestanden. Nicht in den Stellen gefunden: Women "
-            "have a selection rate of 47% and an impact ratio of 0.979.",
-        ),
-        (
-            "No document could be read (bad.pdf: It is empty.; b.txt: It is a link.).",
-            "Kein Dokument war lesbar (bad.pdf: Sie ist leer.; b.txt: Sie ist eine Verknüpfung.).",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("english", "german"), rows("german_sentences"))
 def test_sentences_are_translated_and_what_they_quote_is_not(english: str, german: str) -> None:
     assert CATALOGUE.text(english) == german
 
 
-@pytest.mark.parametrize(
-    ("line", "german"),
-    [
-        ("gdpr.txt has 99 articles: Article 1 to Article 99.",
-         "gdpr.txt hat 99 Artikel: Article 1 bis Article 99."),
-        ("a.txt as it was read has 2 chapters, 7 articles and 1 annex.",
-         "a.txt, so wie es gelesen wurde, hat 2 Kapitel, 7 Artikel und 1 Anhang."),
-        ("In a.txt: No chapter was found in a.txt as it was read. It has 3 sections.",
-         "In a.txt: In a.txt, so wie es gelesen wurde, wurde nichts dieser Art gefunden: Kapitel. "
-         "Es hat 3 Abschnitte."),
-        ("There is no Article 9 in a.txt: its articles run from Article 1 to Article 7.",
-         "Article 9 gibt es in a.txt nicht: Vorhanden sind Artikel von Article 1 bis Article 7."),
-        ("The last article of a.txt is Article 7 — Repeal.",
-         "An letzter Stelle (Artikel) steht in a.txt: Article 7 — Repeal."),
-        ("Left out: 6 more points, Article 30(1)(b) to (g); 1 more paragraph, Article 30(2).",
-         "Weggelassen: 6 weitere Punkte, Article 30(1)(b) bis (g); 1 weiterer Absatz, "
-         "Article 30(2)."),
-        ("old.txt (rule, in force until 2020-01-01) said otherwise: Ten days. [3]",
-         "old.txt (rule, in Kraft bis 2020-01-01) sagte etwas anderes: Ten days. [3]"),
-        ("Hello. I answer questions from these documents, and cite where it stands: a, b, 3 more.",
-         "Guten Tag. Ich beantworte Fragen aus diesen Dokumenten und nenne, wo es steht: a, b, "
-         "3 weitere."),
-        ("a.txt has 1 article: Article 1 — Right to erasure.",
-         "a.txt hat 1 Artikel: Article 1 — Right to erasure."),
-        ("a.txt has 1 article: Right to erasure and portability.",
-         "a.txt hat 1 Artikel: Right to erasure and portability."),
-        ("The board has ten members.", "The board has ten members."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "german"), rows("german_lines"))
 def test_lines_that_code_writes_are_translated(line: str, german: str) -> None:
     assert CATALOGUE.line(line) == german
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from servers import QUESTION, as_, person, served
+from servers import QUESTION, as_, person, served, served_from
 
 from lexloop_server.people import COOKIE
 from lexloop_server.settings import ServerSettings
@@ -25,10 +25,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "hosts": ["law.example"],
         "limits": {"body_mb": 0.01, "idle_s": 0.5, "body_s": 1.0},
     }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
-        with served(ServerSettings.of(given)) as found:
-            yield found
+    with served_from(tmp_path_factory.mktemp("data"), **given) as found:
+        yield found
 
 
 @pytest.fixture

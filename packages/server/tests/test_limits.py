@@ -176,10 +176,6 @@ def test_a_thread_that_waits_for_its_turn_ends_where_it_was_left() -> None:
         give_way()
 
 
-def test_outside_of_a_server_nobody_is_given_way_to() -> None:
-    give_way()
-
-
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.integers(1, 3))
 @hypothesis.settings(deadline=None)
 def test_a_persons_background_work_is_done_in_order_one_at_a_time(

@@ -6,10 +6,9 @@ from typing import Any
 
 import httpx
 import pytest
-from servers import CATS, DOGS, client_of, person, served
+from servers import CATS, DOGS, client_of, person, served_from
 
 from lexloop_server.audit_lines import raw_lines
-from lexloop_server.settings import ServerSettings
 
 MINUTES = "---\ntags: board\n---\nMinutes\n\nThe board gave 777 euro to the harbour fund.\n"
 NOWHERE = "There is no such link, or it was withdrawn."
@@ -29,30 +28,12 @@ def address(data: Path) -> Iterator[str]:
         (data.parent / name).parent.mkdir(parents=True, exist_ok=True)
         (data.parent / name).write_text(text, "utf-8")
     laws = {name: str(data.parent / name) for name in ("dogs", "cats", "mixed")}
-    known = {
-        "collections": laws,
-        "people": [
-            person("ann", tags=["board"], role="curator"),
-            person("bob", collections=["dogs", "mixed"]),
-            person("eve", collections=["cats"]),
-        ],
-        "audit": {},
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(data))
-        with served(ServerSettings.of(known)) as found:
-            yield found
-
-
-@pytest.fixture
-def ann(address: str) -> Iterator[httpx.Client]:
-    with client_of(address, "ann") as found:
-        yield found
-
-
-@pytest.fixture
-def bob(address: str) -> Iterator[httpx.Client]:
-    with client_of(address, "bob") as found:
+    known = [
+        person("ann", tags=["board"], role="curator"),
+        person("bob", collections=["dogs", "mixed"]),
+        person("eve", collections=["cats"]),
+    ]
+    with served_from(data, collections=laws, people=known, audit={}) as found:
         yield found
 
 

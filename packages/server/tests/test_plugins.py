@@ -13,14 +13,13 @@ from fastapi import APIRouter
 from fastapi.testclient import TestClient
 from mcp_sessions import opened, text_of
 from pydantic import Field
-from servers import QUESTION, as_, got, person, reading_room, served
+from servers import QUESTION, as_, got, person, reading_room, served_from
 
 from lexloop.core.errors import InputError
 from lexloop.core.running import give_way
 from lexloop_server.audit_lines import raw_lines
 from lexloop_server.plugins import Asker, Host, Hosted, Person, Plugin
 from lexloop_server.roles import NEEDED
-from lexloop_server.settings import ServerSettings
 from lexloop_server.shapes.tools import Result
 from lexloop_server.state import Serving
 
@@ -130,20 +129,14 @@ def test_its_questions_are_suggested(room: tuple[TestClient, Serving]) -> None:
     assert [example["question"] for example in sample["examples"]] == ["What is a bias audit?"]
 
 
-def test_its_tool_is_offered_and_is_for_its_role(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_tool_is_offered_and_is_for_its_role(tmp_path: Path) -> None:
     async def asked(address: str, who: str) -> Any:
         async with opened(address, who) as session:
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
             assert [*tools["count"].input_schema["properties"]] == ["name"]
             return await session.call_tool("count", {"name": "sample"})
 
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
-    with (
-        bringing(titles=entry(Titles)),
-        served(ServerSettings.of({"people": PEOPLE})) as address,
-    ):
+    with bringing(titles=entry(Titles)), served_from(tmp_path, people=PEOPLE) as address:
         assert anyio.run(asked, address, "ann").structured_content == {"documents": 3}
         assert "needs the role curator" in text_of(anyio.run(asked, address, "bob"))
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from servers import as_, person, served
+from servers import as_, person, served_from
 
 from lexloop.core.errors import AccessError, SettingsError
 from lexloop_server.audit import FOLDER
@@ -30,10 +30,8 @@ PROXY: dict[str, Any] = {
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server whose proxy is on loopback, and which knows ann by name and key."""
     given = {"people": [person("ann", role="curator")], "proxy": PROXY, "audit": {}}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
-        with served(ServerSettings.of(given)) as found:
-            yield found
+    with served_from(tmp_path_factory.mktemp("data"), **given) as found:
+        yield found
 
 
 def raw(address: str, *headers: bytes) -> tuple[int, bytes]:
@@ -144,32 +142,26 @@ def test_a_key_counts_more_than_what_a_proxy_says(address: str) -> None:
 
 
 def test_an_untrusted_peer_is_not_believed_and_is_logged(
-    tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     proxy = {**PROXY, "trusted": ["10.0.0.0/8", "::1"]}
     given = {"people": [person("zoe", role="operator")], "proxy": proxy, "audit": {}}
     forged = {USER: "secret-name", GROUPS: "it"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
-        with served(ServerSettings.of(given)) as address:
-            for more in ({}, {"X-Forwarded-For": "10.0.0.1"}, {"X-Real-IP": "10.0.0.1"}):
-                found = httpx.get(f"{address}/api/me", headers={**forged, **more})
-                assert found.status_code == 401
-            mine = httpx.get(f"{address}/api/me", headers={**forged, **as_("zoe")})
-            assert mine.json()["name"] == "zoe"  # what is forged is ignored
-            lines = httpx.get(f"{address}/api/audit", headers=as_("zoe")).text
+    with served_from(tmp_path, **given) as address:
+        for more in ({}, {"X-Forwarded-For": "10.0.0.1"}, {"X-Real-IP": "10.0.0.1"}):
+            found = httpx.get(f"{address}/api/me", headers={**forged, **more})
+            assert found.status_code == 401
+        mine = httpx.get(f"{address}/api/me", headers={**forged, **as_("zoe")})
+        assert mine.json()["name"] == "zoe"  # what is forged is ignored
+        lines = httpx.get(f"{address}/api/audit", headers=as_("zoe")).text
     assert lines.count('"did":"identity header of no proxy"') == 4
     assert '"address":"127.0.0.1"' in lines
     assert caplog.text.count("identity header of no proxy from 127.0.0.1") == 4
     assert "secret-name" not in lines + caplog.text
 
 
-def test_an_address_that_a_proxy_passes_on_fills_no_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
-    given = {"people": [person("zoe")], "proxy": PROXY, "audit": {}}
-    with served(ServerSettings.of(given)) as address:
+def test_an_address_that_a_proxy_passes_on_fills_no_log(tmp_path: Path) -> None:
+    with served_from(tmp_path, people=[person("zoe")], proxy=PROXY, audit={}) as address:
         wrong = {"X-Forwarded-For": "x" * 30_000, "Authorization": "Bearer wrong"}
         assert httpx.get(f"{address}/api/me", headers=wrong).status_code == 401
     [line] = raw_lines(tmp_path / FOLDER)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import APIRouter
-from servers import as_, person, served
+from servers import as_, person, served_from
 
 from lexloop.core.errors import AccessError, SettingsError
 from lexloop.core.packages import brought, loaded
@@ -36,11 +36,9 @@ def stated(routes: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    given = {"people": [person(role, role=role) for role in ROLES], "audit": {}}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
-        with served(ServerSettings.of(given)) as found:
-            yield found
+    who = [person(role, role=role) for role in ROLES]
+    with served_from(tmp_path_factory.mktemp("data"), people=who, audit={}) as found:
+        yield found
 
 
 def test_every_route_and_tool_has_a_role_and_the_table_names_no_other() -> None:

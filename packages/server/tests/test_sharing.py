@@ -7,10 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from servers import DOGS, PENALTY, as_, people, person, reading_room, served
+from servers import DOGS, PENALTY, as_, people, person, reading_room, served_from
 
 from lexloop.core.errors import DataError
-from lexloop_server.settings import ServerSettings
 from lexloop_server.sharing import FILE
 from lexloop_server.uploads import UploadStore
 
@@ -26,12 +25,10 @@ SHARED = "ann~Dogs"
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server on which ann has the dogs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
-        with served(ServerSettings.of({"people": WHO})) as found:
-            assert call(found, "POST", json={"name": "Dogs"})[0] == 201
-            upload(found, "Dogs")
-            yield found
+    with served_from(tmp_path_factory.mktemp("data"), people=WHO) as found:
+        assert call(found, "POST", json={"name": "Dogs"})[0] == 201
+        upload(found, "Dogs")
+        yield found
 
 
 @pytest.fixture(autouse=True)
