@@ -11,6 +11,7 @@ from fake_openai import FakeOpenAI, Reply, Request, reply
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from sets import rows
 
 from lexloop.core.settings import Settings
 from lexloop.models.request import Unreadable, read_json
@@ -32,47 +33,18 @@ from lexloop_eval.score import Unresolved
 Converse = Callable[..., Any]
 
 
-@pytest.mark.parametrize(
-    ("form", "text", "score"),
-    [
-        (GradeLine, "1", 1.0),
-        (GradeLine, "5\nAll of it is right, in 3 parts.", 5.0),
-        (GradeLine, "4.5\n2\n", 4.5),
-        (GradeLine, "\n  **Score:** 3\nWhy: the 2nd part is wrong.", 3.0),
-        (GradeLine, "It gets one part right.\n2/5", 2.0),
-        (GradeLine, "# 4 out of 5", 4.0),
-        (ShareLine, "0", 0.0),
-        (ShareLine, "Groundedness score: 1.0", 1.0),
-        (ShareLine, "0.55", 0.55),
-        (ShareLine, "`0.3`.", 0.3),
-        (ShareLine, ".1", 0.1),
-        (ShareLine, "1.", 1.0),
-    ],
-)
-def test_a_score_stands_alone_on_a_line(form: type[BaseModel], text: str, score: float) -> None:
-    assert read_json(text, form).model_dump() == {"score": score}
+FORMS: dict[str, type[BaseModel]] = {"grade": GradeLine, "share": ShareLine}
 
 
-@pytest.mark.parametrize(
-    ("form", "text", "problem"),
-    [
-        (GradeLine, "", "score: Field required"),
-        (GradeLine, "I would say four.", "score: Field required"),
-        (GradeLine, "Between 4 and 5 it is.", "score: Field required"),
-        (GradeLine, '{"score": 4}', "score: Field required"),
-        (GradeLine, "4-5", "score: Field required"),
-        (GradeLine, "- 4", "score: Field required"),
-        (GradeLine, "0\nWrong.", "greater than or equal to 1"),
-        (GradeLine, "5.1", "less than or equal to 5"),
-        (GradeLine, "-3", "greater than or equal to 1"),
-        (ShareLine, "1.1", "less than or equal to 1"),
-        (ShareLine, "-0.1", "greater than or equal to 0"),
-        (ShareLine, "7", "less than or equal to 1"),
-    ],
-)
-def test_what_is_no_score(form: type[BaseModel], text: str, problem: str) -> None:
+@pytest.mark.parametrize(("form", "text", "score"), rows("scores"))
+def test_a_score_stands_alone_on_a_line(form: str, text: str, score: float) -> None:
+    assert read_json(text, FORMS[form]).model_dump() == {"score": score}
+
+
+@pytest.mark.parametrize(("form", "text", "problem"), rows("no_scores"))
+def test_what_is_no_score(form: str, text: str, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
-        read_json(text, form)
+        read_json(text, FORMS[form])
 
 
 @given(st.text(), st.integers(10, 50))

@@ -1,6 +1,7 @@
 """The authorities of a corpus, what an answer cites, and the known question that leads to each."""
 
 import pytest
+from sets import rows
 
 from lexloop.store.view import View
 from lexloop_eval.eval_rag.questions import (
@@ -30,20 +31,7 @@ def test_the_sections_of_a_corpus_and_a_long_one_cut(authorities: list[Authority
     assert all(0 < len(authority.text) <= MOST_CHARS for authority in authorities)
 
 
-@pytest.mark.parametrize(
-    ("answer", "cited"),
-    [
-        ("By § 2 every dog wears a leash.", ["dog_act.txt § 2"]),
-        ("See section 1 of the Cat Welfare Act.", ["cat_act.txt § 1"]),
-        ("Under § 1 a dog licence costs 40 euros.", ["dog_act.txt § 1"]),
-        ("Under § 1(a) a cat needs no licence.", ["cat_act.txt § 1"]),
-        ("Sections 7 and 2 tell.", ["cat_act.txt § 7", "dog_act.txt § 2"]),
-        ("As held in Case No. 2013MU2250, yes.", ["2013MU2250.txt"]),
-        ("As held in miller v town of Ferrow and § 2.", ["2013MU2250.txt", "dog_act.txt § 2"]),
-        ("§ 99 says nothing, and nor does this.", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("answer", "cited"), rows("eval_rag_references"))
 def test_references(authorities: list[Authority], answer: str, cited: list[str]) -> None:
     assert labels(authorities, answer) == cited
 

@@ -1,6 +1,7 @@
 """What the tree of provisions lets ask, and what it leaves alone."""
 
 import pytest
+from sets import rows, whole_text
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
@@ -10,30 +11,7 @@ from lexloop.store.opening import tools_for
 from lexloop.store.writer import build_collection
 from lexloop_eval.testset.facts import Fact, lowered, read_facts
 
-ACT = """HARBOUR ACT 2020
-
-Section 1 Mooring
-
-(1) In this Act “levy” means the yearly charge on each boat in the basin.
-
-(2) {}
-
-(3) The log must state—
-(a) the name of every guest, and
-(b) the length of the voyage.
-
-Section 2 When is the basin open to the public?
-
-The basin is open to the public from May to October of every year.
-
-Section 3 Fees
-
-Table 1 Fees
-
-| Boat | Fee |
-|---|---|
-| Canoe | 52 euros a season |
-"""
+ACT = whole_text("act_facts.txt")
 PLAIN = "The warden opens the gate to every owner of a boat."
 
 
@@ -85,17 +63,6 @@ def test_statements_that_answer_one_question_are_one_fact() -> None:
     assert question not in facts_of(one, *others), "four answers are too many"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "§ 1 Begriffe\n\n(1) „Halter“ ist, wer das Boot nutzt und die Kosten trägt. Der Halter "
-        "muss den Unfall binnen drei Tagen melden. Er darf das Boot nicht ohne Erlaubnis malen.\n\n"
-        "§ 2 Was ist ein Hafen?\n\nEin Hafen ist ein Becken, in dem Boote liegen dürfen.",
-        "Boats\n\nBerths\n\nFees\n",
-        "( ( ( must must must ) (",
-        "?!",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", rows("no_facts"))
 def test_other_languages_mere_headings_and_no_sentences_give_nothing(text: str) -> None:
     assert facts_of(f"{text}\n", ACT.format(PLAIN)) == facts_of("\n", ACT.format(PLAIN))
