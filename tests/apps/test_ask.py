@@ -219,13 +219,3 @@ def test_a_memorandum_in_a_style(run: Run, tmp_path: Path) -> None:
     assert said.startswith("# Memorandum\n\n- **To:** The Board\n- **From:** \n")
     assert "## Short answer" in said
     assert "§ 20-87" in said
-    for options, told in (
-        (("--style", "mla", "--out", str(tmp_path / "a.md")), "Use one of plain, oscola, bluebook"),
-        (("--memo",), "Name it with --out."),
-        (("--style", "oscola"), "Name it with --out."),
-        (("--to", "x", "--out", str(tmp_path / "a.md")), "Add --memo."),
-    ):
-        refused = run("ask", QUESTION, *options)
-        assert refused.exit_code == 2
-        assert told in refused.stderr
-    assert not (tmp_path / "a.md").exists()

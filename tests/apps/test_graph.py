@@ -47,23 +47,6 @@ def test_relations_are_shown_with_their_quotes_and_places(dogs: Run, tmp_path: P
     assert svg.read_text("utf-8") in html.read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (("leesh of a dog licence",), "no entity 'leesh of a dog licence'"),
-        (("leesh",), "Leash"),
-        (("\u202e",), ""),
-        (("§ 1", "--svg", "missing/o.svg"), "cannot be written"),
-        (("§ 1", "--set", "retrieval.knowledge_graph=none"), "knowledge_graph none"),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(dogs: Run, wrong: tuple[str, ...], said: str) -> None:
-    result = dogs(*wrong)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert "\u202e" not in result.stderr
-
-
 class _Tags(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

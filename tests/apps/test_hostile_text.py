@@ -65,10 +65,12 @@ def test_model_replies_and_their_errors(run: Run, server: FakeOpenAI, by_model: 
     assert not UNSAFE & set(result.stdout + result.stderr)
 
 
-def test_errors_quote_input_without_its_control_characters(run: Run) -> None:
+def test_errors_quote_input_without_its_control_characters(run: Run, documents: Path) -> None:
     result = run("ask", "Why?", "--corpus", "no\x1b[2Jwhere")
     assert "\x1b" not in result.stderr
     assert result.exit_code == 4
+    missing = run("graph", "show", "\u202e", "--corpus", str(documents))
+    assert (missing.exit_code, "\u202e" in missing.stderr) == (2, False)
 
 
 @given(st.text())

@@ -103,10 +103,6 @@ def test_an_index_is_not_a_folder_of_documents(run: Run, documents: Path, index:
         assert refused.exit_code == 4
         assert f"{index} is an index and no folder of documents." in refused.stderr
         assert f"--corpus {index}" in refused.stderr
-    for command in ("update", "verify", "info"):
-        result = run("index", command, str(documents))
-        assert result.exit_code == 4
-        assert "is not an index" in result.stderr
 
 
 def test_other_settings_are_refused(run: Run, documents: Path, index: Path, answer: Run) -> None:

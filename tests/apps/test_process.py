@@ -121,28 +121,27 @@ def test_a_wrong_option_is_json(wrong: tuple[str, ...], capsys: pytest.CaptureFi
     assert error["what"]
 
 
-def test_a_command_whose_package_is_missing_says_what_to_install() -> None:
-    app = typer.Typer()
-    add_brought(app, {})
-    result = CliRunner().invoke(app, ["finetune", "embedder", "pairs.jsonl", "--out", "here"])
-    assert result.exit_code == 2
-    told = " ".join(result.stderr.split())
-    assert "`lexloop finetune` needs the package lexloop-train: not installed." in told
-    assert 'pip install "lexloop[train]"' in told
-    assert "pip install ./packages/train" in told
+NEEDED = ("needs the package lexloop-train: not installed.", 'pip install "lexloop[train]"')
+BROKEN = ("nowhere.at:all", "No module named 'nowhere'", "the version of Lexloop, or remove it")
 
 
-def test_a_package_that_cannot_be_imported_breaks_no_other_command() -> None:
+@pytest.mark.parametrize(
+    ("brought", "says"),
+    [
+        ({}, (*NEEDED, "`lexloop finetune`", "pip install ./packages/train")),
+        ({"finetune": "nowhere.at:all", "dumped": "json:dumps"}, BROKEN),
+    ],
+)
+def test_a_command_whose_package_is_missing_or_broken_says_so_and_breaks_no_other(
+    brought: dict[str, str], says: tuple[str, ...]
+) -> None:
     app = typer.Typer()
-    broken = EntryPoint("finetune", "nowhere.at:all", "lexloop.commands")
-    json_tool = EntryPoint("dumped", "json:dumps", "lexloop.commands")
-    add_brought(app, {"finetune": broken, "dumped": json_tool})
-    result = CliRunner().invoke(app, ["finetune", "--json"])
+    entries = {n: EntryPoint(n, where, "lexloop.commands") for n, where in brought.items()}
+    add_brought(app, entries)
+    result = CliRunner().invoke(app, ["finetune", "embedder", "pairs.jsonl", "--json"])
     assert result.exit_code == 2
     told = " ".join(result.stderr.split())
-    assert "nowhere.at:all" in told
-    assert "No module named 'nowhere'" in told
-    assert "again in the version of Lexloop, or remove it" in told
+    assert [one for one in says if one not in told] == []
 
 
 def test_every_command_of_our_packages_is_known_by_its_package() -> None:
