@@ -1,13 +1,17 @@
-"""What a server tells a party is byte for byte the same beside another's files."""
+"""What a server and the commands tell a party is byte for byte the same beside another's files."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from mcp_sessions import opened
 from servers import client_of, openai_client, person, served_from, suggested
 from tenants import OTHER_TAG, OTHERS, OWN, OWN_TAG, QUESTIONS, as_file, lasting
+from typer.testing import CliRunner
+
+from lexloop.apps.cli.main import app
 
 ASKED = QUESTIONS[:5]
 ENTITIES = ("mooring fee", "berth permit", "captain", "moorin fe")
@@ -59,7 +63,18 @@ async def by_mcp(address: str) -> list[Any]:
         return [*told, (await client.list_resources()).model_dump(mode="json")]
 
 
-def test_each_way_to_ask_tells_the_same(tmp_path: Path) -> None:
+def by_command(folder: Path) -> list[Any]:
+    told = []
+    for question in ASKED:
+        asked = ["ask", question, "--corpus", str(folder), "--tag", OWN_TAG, "--json", "--trace"]
+        told.append(json.loads(CliRunner().invoke(app, asked).stdout))
+    for entity in ENTITIES:
+        asked = ["graph", "show", entity, "--corpus", str(folder), "--tag", OWN_TAG, "--json"]
+        told.append(CliRunner().invoke(app, asked).output)
+    return told
+
+
+def test_each_way_to_ask_tells_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, found = tmp_path / "port", []
     folder.mkdir()
     for stage, documents in (("alone", OWN), ("beside", OTHERS)):
@@ -67,10 +82,12 @@ def test_each_way_to_ask_tells_the_same(tmp_path: Path) -> None:
             (folder / document.name).write_text(as_file(document), "utf-8")
         if stage == "beside":
             (folder / "secret.pdf").write_bytes(b"%PDF-1.4 broken")
+        monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / stage))
         people = [person("ann", tags=[OWN_TAG]), person("bob", tags=[OTHER_TAG])]
         settings = {"collections": {"port": str(folder)}, "people": people}
         with served_from(tmp_path / stage, **settings) as address:
             told = [by_http(address), by_openai(address), anyio.run(by_mcp, address)]
+        told.append(by_command(folder))
         found.append([[json.dumps(lasting(one)) for one in way] for way in told])
     for alone, beside in zip(*found, strict=True):
         for one, other in zip(alone, beside, strict=True):

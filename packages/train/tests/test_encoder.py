@@ -123,6 +123,25 @@ def test_steps_find_more_of_what_is_learned(sentences: Path, tmp_path: Path) -> 
     assert figures["after: cosine, all MRR@10"] > figures["before: cosine, all MRR@10"]
 
 
+def test_killed_it_goes_on_to_the_same_folder(tokens: Path, tmp_path: Path) -> None:
+    base, recipe = tokens, replace(RECIPE, loss="late", every=1)
+    whole: list[str] = []
+    train(base, tmp_path / "whole", recipe, whole.append)
+
+    def kill(line: str) -> None:
+        if line.startswith("step 2"):  # measured and not kept yet
+            raise KeyboardInterrupt
+
+    killed, lines = tmp_path / "killed", list[str]()
+    with pytest.raises(KeyboardInterrupt):
+        train(base, killed, recipe, kill)
+    assert not (killed / "card.json").exists()
+    train(base, killed, recipe, lines.append)
+    assert lines == ["goes on from step 1", *whole[1:]]
+    made, other = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "killed"))
+    assert all((made[name] == other[name]).all() for name in made)
+
+
 def test_a_share_lies_between_the_weights(sentences: Path, tmp_path: Path) -> None:
     for name, share in (("none", 1e-9), ("half", 0.5), ("all", 1.0)):
         train(sentences, tmp_path / name, replace(RECIPE, share=share))
