@@ -20,11 +20,19 @@ NUMBERS = {
     word: 10 * tens
     for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
 }
+_GERMAN = {
+    word: value
+    for value, word in enumerate(
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn".split(), 2
+    )
+} | {"zwanzig": 20, "dreißig": 30}
+_VALUES = NUMBERS | _GERMAN
 SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-_WORD = "|".join([*NUMBERS, *SCALES])
+_WORD = "|".join([*_VALUES, *SCALES])
 _AND = r"(?<=hundred)\s+and\s+|(?<=thousand)\s+and\s+"
 TIMES = "days?|weeks?|months?|years?|hours?|minutes?"
 """The units of durations."""
+_GERMAN_TIMES = "tage?n?|wochen?|monate?n?|jahre?n?|stunden?|minuten?"
 UNITS = [
     frozenset(group.split())
     for group in (
@@ -46,16 +54,29 @@ _COUNTED = re.compile(
 )
 MONTHS = """January February March April May June July August September October November
 December""".split()
-_SHORT = {month[:3].lower(): month.lower() for month in MONTHS}
+_ORDER = [month.lower() for month in MONTHS]
+_SHORT = {month[:3].lower(): month.lower() for month in MONTHS} | {
+    "mär": "march",
+    "mai": "may",
+    "okt": "october",
+    "dez": "december",
+}
+_GERMAN_MONTHS = "|".join(
+    """Januar Februar März April Mai Juni Juli August September Oktober November Dezember""".split()
+)
 _NAMED = (
-    f"{'|'.join(MONTHS)}|"
+    f"{'|'.join(MONTHS)}|{_GERMAN_MONTHS}|"
     r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
 )
-_MONTH = re.compile(rf"\b({_NAMED})(?=[\s,]+\d)|(?<=\d )({_NAMED})(?!\w)")
-_DAY = re.compile(
-    rf"\b(?P<month>{_NAMED})\s+(?P<day>\d{{1,2}})(?!\d)|(?<!\d)(?P<early>\d{{1,2}})\s+(?P<late>{_NAMED})"
-    r"(?!\w)"
+_MONTH = re.compile(
+    rf"\b({_NAMED})(?=[\s,]+\d)|(?<=\d )({_NAMED})(?!\w)|(?<=\d\. )({_GERMAN_MONTHS})(?!\w)"
 )
+DAY = re.compile(
+    rf"(?:\b(?P<month>{_NAMED})\s+(?P<day>\d{{1,2}})(?!\d)"
+    rf"|(?<!\d)(?P<early>\d{{1,2}})(?:\s+|\.\s+(?={_GERMAN_MONTHS}))(?P<late>{_NAMED})(?!\w))"
+    r"(?:,?\s+(?P<year>\d{4})\b)?"
+)
+"""A day of a month, as a folded text names it in English or German."""
 _ISO = re.compile(r"(?<![\d-])((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _THOUSANDS = r"\d{1,3}(?:,\d{3})+(?!\d)"
 # A sum or a share differs from a reference like 5.30 by its sign, its commas or its unit.
@@ -75,7 +96,7 @@ def facts(text: str) -> frozenset[str]:
     Number words before a unit count as digits. Thousands separators and trailing zeros of amounts
     are dropped. 2022-12-23 is December 23, 2022. ``20-871(b)(1)`` is one fact.
     """
-    text = _spelt_out(text)
+    text = spelt_out(text)
     stated = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
     stated |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text) if match["unit"]}
     stated |= {_amount(match.group()) for match in _AMOUNT.finditer(text)}
@@ -87,19 +108,30 @@ def facts(text: str) -> frozenset[str]:
 
 def dates(text: str) -> set[str]:
     """Return every day of a month that ``text`` names, as ``december 23``."""
-    days = _DAY.finditer(_spelt_out(text))
-    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in days}
+    return {f"{MONTHS[month - 1].lower()} {day}" for month, day, _ in days(text)}
+
+
+def days(text: str) -> list[tuple[int, int, int | None]]:
+    """Return the month, the day and the year, if it is named, of every date in ``text``."""
+    return [
+        (
+            _ORDER.index(_month(found["month"] or found["late"])) + 1,
+            int(found["day"] or found["early"]),
+            int(found["year"]) if found["year"] else None,
+        )
+        for found in DAY.finditer(spelt_out(text))
+    ]
 
 
 def number_of(word: str) -> str | None:
     """Return the number of a word or numeral; None for "one", usually a pronoun."""
     if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", word):
         return _amount(word)
-    value = NUMBERS.get(word.lower(), 1)
+    value = _VALUES.get(word.lower(), 1)
     return None if value == 1 else str(value)
 
 
-def _spelt_out(text: str) -> str:
+def spelt_out(text: str) -> str:
     """Return the text folded, with its ISO dates as words, so that a date has one form."""
     return _ISO.sub(lambda m: f"{MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", folded(text))
 
@@ -111,13 +143,13 @@ def _month(name: str) -> str:
 def _counted(words: str) -> int:
     """Return the value of number words such as "one hundred and twenty-five"."""
     total, group = 0, 0
-    for word in re.findall(r"[a-z]+", words.lower()):
+    for word in re.findall(r"[^\W\d_]+", words.lower()):
         if word == "hundred":
             group = 100 * max(1, group)
         elif word in SCALES:
             total, group = total + SCALES[word] * max(1, group), 0
         else:
-            group += NUMBERS.get(word, 0)
+            group += _VALUES.get(word, 0)
     return total + group
 
 

@@ -1,7 +1,7 @@
 """Checking an answer by code: its citations exist and contain its facts."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Set
 from dataclasses import replace
 from functools import lru_cache
 
@@ -9,6 +9,7 @@ from lexloop.core.folding import folded
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.documents.chunks.statements import unnumbered
+from lexloop.documents.text.languages import languages_of
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.evaluate.calculations import labelled, miscalculated
@@ -57,6 +58,21 @@ def _markup() -> re.Pattern[str]:
 # evidence of others, one in a hundred does (WiCE, development split).
 _COMMON_WORDS = 2
 _LEAST_QUOTED = 2
+_OPENING = re.compile(r"^-?\s*(?:(?:yes|no)[.,:;]\s+)?[\"“„]?", re.IGNORECASE)
+"""What may stand before a quote: the dash of a list, or a verdict."""
+_SAID = re.compile(r"[\"“„»]([^\"“”„»«]+)[\"”“«]")
+_PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: (?:of |and )?[A-Z][a-z]+)+")
+_PIECES = re.compile(r"[.;:…\[\]]+\s")
+_WORD, _LONGEST_TITLE = re.compile(r"\w+"), 150
+_LEAST_SAID = 4
+"""Words in quotation marks that are a quote, not a term."""
+_OF_SILENCE = re.compile(
+    r"^(?:(?!\b(?:if|unless|until|where|who|which)\b)[^,;])*\b(?:do|does) not"
+    r" (?:say|state|mention|specify|tell)"
+    r" (?:whether|how|who|what|when|where|which|that|if|any\w*)\b",
+    re.IGNORECASE,
+)
+"""A sentence that the documents do not say something has no source, whatever it cites."""
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'“”]+", re.IGNORECASE)
 
 
@@ -80,13 +96,13 @@ def citation_problems(
         text_of: The text of a document by name; None for an unknown document.
         told: Lines of the answer that code wrote from the documents' structure: only their
             citations are checked.
-        question: Its figures may be calculated with.
+        question: Its figures may be repeated, and calculated with.
 
     Returns:
         One sentence per problem. Empty if the answer consists of sentences, each sentence cites or
         introduces some that do and shares content with every passage that it cites, each cited span
-        is in its document, and every number, date, section reference and web address is in the
-        cited text or its lead-in.
+        and each quote is in its document, and every number, date, section reference and web address
+        is in the cited text, its lead-in, the question or the name of a cited document.
     """
     misquoted = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
     written = folded(without_told(answer, told))
@@ -101,19 +117,70 @@ def citation_problems(
     for citation in citations:
         by_number.setdefault(citation["n"], []).append(_read(citation, text_of))
     texts = {n: "\n".join(cited) for n, cited in by_number.items()}
-    words = {n: _words(text) for n, text in texts.items()}
-    for sentence in _quoting(sentences, texts):
+    sources = {citation["document"]: text_of(citation["document"]) or "" for citation in citations}
+    named = {name: f"{name} {_heading(text)}" for name, text in sources.items()}
+    titles = {citation["n"]: named[citation["document"]] for citation in citations}
+    words = {n: _words(f"{titles[n]}\n{text}") for n, text in texts.items()}
+    around = facts("\n".join([question, *named.values()]))
+    problems += _not_quoted(written, [question, *sources.values()])
+    problems += _not_named(sentences, [question, *named.values(), *sources.values()])
+    for sentence in _quoting(sentences, {c["n"]: sources[c["document"]] for c in citations}):
         heed_deadline("while citations were verified")
-        problems += _unsupported(sentence, texts)
+        if _OF_SILENCE.search(sentence.text):
+            silent.append(sentence.text)
+            problems += _unknown(sentence, texts)
+            continue
+        problems += _unsupported(sentence, texts, around)
         # with an altered quote, shared words prove nothing
         problems += [] if misquoted else _unrelated(sentence, texts, words)
     problems += [p for line in worked for p in _not_worked(line, texts, question)]
-    known = facts("\n".join([question, *texts.values()]))
+    known = around.union(*map(facts, texts.values()))
     # a gap needs no source, so it may state no figure of its own
     return [
         *problems,
         *(_not_cited(fact, line) for line in silent for fact in sorted(facts(line) - known)),
     ]
+
+
+def _not_quoted(answer: str, sources: Collection[str]) -> list[str]:
+    """Return a problem for each quote with words that follow each other in no source.
+
+    Punctuation may be another, and what is left out may be marked.
+    """
+    said = [quote for quote in _SAID.findall(without_markers(answer)) if _is_quote(quote)]
+    flat = [_run(source) for source in sources] if said else []
+    return [
+        f"The quote is not in the cited document: {_short(quote)}"
+        for quote in said
+        for piece in _PIECES.split(quote)
+        if not any(_run(piece) in source for source in flat)
+    ]
+
+
+def _heading(text: str) -> str:
+    """Return the first line of a document if it can be a title."""
+    first = text.lstrip().partition("\n")[0].rstrip()
+    return "" if len(first) > _LONGEST_TITLE or first.endswith((".", ":", ";", ",")) else first
+
+
+def _not_named(sentences: list[CitedSentence], sources: Collection[str]) -> list[str]:
+    """Return a problem for each proper name of several words that has one of no cited document."""
+    named = [(s, name) for s in sentences for name in _PROPER.findall(s.text)]
+    known = frozenset().union(*map(_words, sources)) if named else frozenset[str]()
+    return [
+        _not_cited(f"“{name}”", sentence.text)
+        for sentence, name in named
+        if not _words(name) <= known and languages_of([sentence.text])[:1] == ["English"]
+    ]
+
+
+def _is_quote(said: str) -> bool:
+    return len(said.split()) >= _LEAST_SAID
+
+
+def _run(text: str) -> str:
+    """Return the words of a text, one blank before, between and after them."""
+    return " ".join(["", *_WORD.findall(folded(text).casefold()), ""])
 
 
 def _not_cited(fact: str, sentence: str) -> str:
@@ -125,7 +192,7 @@ def _not_worked(line: str, texts: dict[int, str], question: str) -> list[str]:
     plain, cited = without_markers(line), [texts[n] for n in numbers_in(line) if n in texts]
     if not cited:
         return [f"No citation: {_short(plain)}"]
-    wrong = miscalculated(plain, "\n".join([question, *cited]))
+    wrong = miscalculated(plain, "\n".join(cited), question)
     return [f"{figure} does not come out: {_short(plain)}" for figure in wrong]
 
 
@@ -139,7 +206,7 @@ def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[Cite
     resting: list[CitedSentence] = []
     cited: tuple[int, ...] = ()
     for sentence in reversed(sentences):
-        own = sentence.text.removeprefix("-").strip().casefold()
+        own = _OPENING.sub("", sentence.text).strip().casefold()
         if sentence.numbers or sentence.support or len(own.split()) < _LEAST_QUOTED:
             cited = sentence.numbers
             resting.append(sentence)
@@ -149,20 +216,27 @@ def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[Cite
     return resting[::-1]
 
 
-def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
-    """Return the problems of a sentence without a citation, or with facts that the texts lack."""
+def _unsupported(sentence: CitedSentence, texts: dict[int, str], around: Set[str]) -> list[str]:
+    """Return the problems of a sentence without a citation, or with facts that the texts lack.
+
+    ``around`` are the facts of the question and of the documents' names.
+    """
     shown = _short(sentence.text)
     if not sentence.numbers and not sentence.support:
         return [f"No citation: {shown}"]
-    problems = [f"[{n}] cites no passage." for n in sentence.numbers if n not in texts]
+    problems = _unknown(sentence, texts)
     cited = "\n".join(texts[n] for n in {*sentence.numbers, *sentence.support} if n in texts)
     if not cited:
         return problems
     counted = {str(sentence.led)} if sentence.led else set()  # "3 duties:" before three of them
-    claimed = facts(sentence.text) - counted
+    claimed = facts(sentence.text) - counted - around
     missing = [fact for fact in sorted(claimed) if not states(cited, fact)]
     missing += [a for a in _addresses(sentence.text) if a not in _addresses(cited)]
     return [*problems, *(_not_cited(fact, sentence.text) for fact in missing)]
+
+
+def _unknown(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
+    return [f"[{n}] cites no passage." for n in sentence.numbers if n not in texts]
 
 
 def _unrelated(
@@ -171,7 +245,8 @@ def _unrelated(
     """Return a problem for each cited passage that shares too little with the sentence.
 
     They must share two words that are not stop words, or half of a short sentence's words. Numbers
-    and references count as words. A line that introduces a list need not share anything.
+    and references count as words. A line that introduces a list need not share anything, nor does
+    a sentence in a language that the passage is not in.
     """
     if sentence.led:
         return []
@@ -181,8 +256,16 @@ def _unrelated(
     return [
         f"[{n}] shares no content with its sentence: {_short(sentence.text)}"
         for n in sentence.numbers
-        if n in texts and len(own & words[n]) + sum(states(texts[n], f) for f in numbers) < least
+        if n in texts
+        and len(own & words[n]) + sum(states(texts[n], f) for f in numbers) < least
+        and not _translated(plain, texts[n])
     ]
+
+
+def _translated(sentence: str, text: str) -> bool:
+    """Return whether a sentence is in a language, and its source in another."""
+    ours, theirs = languages_of([sentence]), languages_of([text])
+    return bool(ours and theirs) and ours[0] not in theirs
 
 
 def _words(text: str) -> set[str]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import astuple, dataclass
+from difflib import SequenceMatcher
 from functools import partial
 from typing import Annotated
 
@@ -18,9 +19,10 @@ from lexloop.core.folding import folded
 from lexloop.core.running import computing
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ParsedQuestion, Passage
-from lexloop.documents.text.tokens import LIST_ITEM, tokenize
+from lexloop.documents.text.tokens import LIST_ITEM, sentence_spans, term_set, tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.nodes.alignment import NEGATORS
 from lexloop.nodes.context import Judge, Judgement
 from lexloop.nodes.evaluate.calculations import labelled
 from lexloop.nodes.evaluate.evidence import (
@@ -344,6 +346,68 @@ def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
     return Evidence(sentences, stacked, whole, places)
 
 
+_BEFORE = 2
+"""The words alike before a word that was exchanged."""
+_NEGATORS = NEGATORS | {*"nicht nie ohne kein keine keinen keinem keiner".split()}
+
+
+def exchanged_words(question: str, passages: list[Passage], answer: str) -> list[str]:
+    """Return a doubt for each word of a sentence that stands in place of one of what it cites.
+
+    It is nowhere in the cited passages nor in the question, or more words are alike around it; or a
+    negation came or went. This goes by words alone, so it holds in any language; whether they say
+    the same, a reader knows.
+    """
+    by_number = {p["n"]: f"{p['section']}\n{p['text']}" for p in passages}
+    doubts: list[str] = []
+    for sentence, claim in _claims(answer):
+        cited = "\n".join(by_number.get(n, "") for n in (*sentence.numbers, *sentence.support))
+        known = term_set(f"{question}\n{cited}")
+        doubts += [
+            f"It says “{ours}”, where there is “{theirs}”: {claim}"
+            for ours, theirs in _exchanged(words(claim.lower()), words(cited.lower()), known)
+        ]
+    return doubts
+
+
+def _exchanged(ours: list[str], theirs: list[str], known: Set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each word of ours and the one of theirs that it stands in place of, "" if none."""
+    opcodes = SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes()
+    ends = [("equal", 0, 0, 0, 0), *opcodes, ("equal", 0, 0, 0, 0)]
+    for before, (kind, i, j, m, n), after in zip(ends, ends[1:], ends[2:], strict=False):
+        if kind == "equal" or before[0] != "equal" or max(j - i, n - m) > 1:
+            continue
+        alike, follow = before[2] - before[1], after[2] - after[1]
+        old, new = " ".join(theirs[i:j]), " ".join(ours[m:n])
+        if not (term_set(old) and term_set(new)):
+            other = alike > 0 and not _NEGATORS.isdisjoint((old, new))
+        elif term_set(new).isdisjoint(known):
+            other = alike >= _BEFORE
+        else:
+            other = alike > _BEFORE and follow > 0 and term_set(old) != term_set(new)
+        if other:
+            yield new, old
+
+
+_FILLED = 0.65
+"""The least share of a gap's terms in one sentence that may fill it."""
+
+
+def gaps_filled(passages: list[Passage], answer: str) -> list[str]:
+    """Return a doubt for each gap that a sentence of the passages may fill, by its words."""
+    texts = [passage["text"] for passage in passages]
+    said = [text[start:end] for text in texts for start, end in sentence_spans(text)]
+    doubts: list[str] = []
+    for gap in labelled(answer)[2]:
+        wanted = term_set(gap)
+        nearest = max(said, key=lambda one: len(wanted & term_set(one)), default="")
+        if wanted and share(wanted, term_set(nearest)) >= _FILLED:
+            doubts.append(
+                f"“{' '.join(nearest.split())}” may be what is not in the passages: {gap}"
+            )
+    return doubts
+
+
 def _reason(claim: str, support: Support) -> str:
     if support.reasons:
         return f"Disagrees with the passages ({'; '.join(support.reasons)}): {claim}"
@@ -416,7 +480,11 @@ class ModelJudge:
         checked = None
         if self._adviser:
             checked = await self._adviser.judge(question, passages, labelled(answer)[0], answers)
-        doubts = [*dict.fromkeys([*checked.unsupported, *checked.reasons])] if checked else []
+        doubts = [*checked.unsupported, *checked.reasons] if checked else []
+        if checked:
+            doubts += exchanged_words(question["text"], passages, answer)
+            doubts += gaps_filled(passages, answer)
+        doubts = [*dict.fromkeys(doubts)]
         shown = _shown(passages, answer)
         request = self._request(question["text"], shown, answer, doubts[:_MOST_NAMED])
         try:

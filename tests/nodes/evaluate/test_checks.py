@@ -125,3 +125,47 @@ def test_a_lone_conjunction_is_no_sentence(joint: str) -> None:
         "(b) the slip is shut. [1]"
     )
     assert citation_problems(answer, [cited], {"lease.txt": text}.get) == []
+
+
+TERMS = (
+    "Terms of hire (from 1 May 2025)\n\n"
+    "A boat costs 40 crowns. The hirer must dry the sails. No fee is due."
+)
+
+
+def terms_problems(answer: str, quote: str = "A boat costs 40 crowns.") -> list[str]:
+    start = TERMS.index(quote)
+    found = citation(PAYS, document="terms.txt", section="", quote=quote)
+    found = Citation(**{**found, "start": start, "end": start + len(quote)})
+    return citation_problems(answer, [found], lambda _: TERMS, question="What did it cost in 2024?")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Under the terms of 1 May 2025 a boat costs 40 crowns, unlike in 2024 [1].",
+        "Ein Boot kostet 40 Kronen, und das ist alles, was ich weiß [1].",
+        "A boat costs 40 crowns [1]. The terms do not say whether the price is for a day.",
+    ],
+)
+def test_the_title_the_question_and_other_languages_are_heeded(answer: str) -> None:
+    assert terms_problems(answer) == []
+
+
+def test_a_quote_of_several_sentences_rests_on_the_marker_behind_it() -> None:
+    answer = 'No. "The hirer must dry the sails. No fee is due." [1]'
+    assert terms_problems(answer, "No fee is due.") == []
+    assert len(terms_problems(answer.replace("dry", "wash"), "No fee is due.")) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ('They say: "The hirer must wash the sails" [1].', "The quote is not in the cited"),
+        ("A boat costs 40 crowns at the Mill Lane Boatyard [1].", "“Mill Lane Boatyard” is not in"),
+        ("A boat costs 40 crowns [1]. They do not say whether 9 days cost more.", "9 is not in"),
+        ("Ein Boot kostet seit dem 1. Juni 40 Kronen [1].", "june is not in the cited text"),
+    ],
+)
+def test_quotes_names_and_days_that_are_not_there(answer: str, problem: str) -> None:
+    assert [told for told in terms_problems(answer) if told.startswith(problem)]

@@ -11,7 +11,7 @@ from records import passage
 from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge
+from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge, exchanged_words, gaps_filled
 from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
@@ -112,3 +112,27 @@ def test_scores_that_cannot_be_read_are_no_scores(
     assert (found.answer_relevance, found.context_relevance, found.groundedness) == (None,) * 3
     assert "could not be read" in found.reasons[0]
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "doubted"),
+    [
+        ("The landlord repairs the roof and the lifts [1].", False),
+        ("The landlord repairs the roof and the windows [1].", True),
+        ("The landlord pays the repairs of the roof and lifts [1].", False),
+        ("Motorräder sind zugelassen [2].", True),
+        ("Motorräder sind nicht zugelassen [2].", False),
+    ],
+)
+def test_a_word_in_place_of_another_is_doubted_in_any_language(answer: str, doubted: bool) -> None:
+    texts = ["The landlord repairs the roof and the lifts.", "Motorräder sind nicht zugelassen."]
+    shown = [passage(n, text) for n, text in enumerate(texts, 1)]
+    assert bool(exchanged_words("Who repairs what?", shown, answer)) == doubted
+
+
+def test_a_gap_that_the_passages_fill_is_doubted() -> None:
+    shown = [passage(1, "The rent is due monthly. A second key costs 12 crowns.")]
+    honest = "The rent is due monthly [1].\nNot in the passages: whether a pet is allowed."
+    assert gaps_filled(shown, honest) == []
+    [doubt] = gaps_filled(shown, honest.replace("whether a pet is allowed", "what a key costs"))
+    assert doubt.startswith("“A second key costs 12 crowns.” may be")
