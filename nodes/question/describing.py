@@ -7,12 +7,15 @@ from pathlib import Path
 
 from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, ParsedQuestion
+from lexloop.documents.text.quantities import MONTHS
 from lexloop.documents.text.tokens import COMPOUND_WORD, PIECE, STOP_WORDS, term_set
 from lexloop.nodes.question.parts import BEGINS
 from lexloop.nodes.question.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
 from lexloop.nodes.relevance import coverage
 from lexloop.store.view import View
 
+# "valid from 1 January" does not make a document's name of what is asked about January
+_NOT_NAMES = STOP_WORDS | STRUCTURAL | KINDS | {month.lower() for month in MONTHS}
 _HITS, _MANY = 50, 2000
 _LEAST, _NEARLY_BEST = 0.5, 0.9
 """The least idf-weighted share of a description that a chunk of the document has, and the least
@@ -98,7 +101,7 @@ def documents_called(text: str, documents: View) -> list[str]:
     title or path is a name if only one document has it.
     """
     titles = nameable(text, documents)
-    proper = {word.lower() for word in _PROPER.findall(text)} - STOP_WORDS - STRUCTURAL - KINDS
+    proper = {word.lower() for word in _PROPER.findall(text)} - _NOT_NAMES
     telling = {name: words_of(name, title) for name, title in titles.items()} if proper else {}
     by_word = {word: {name for name in telling if word in telling[name]} for word in proper}
     named = {word: names for word, names in by_word.items() if len(names) == 1}

@@ -118,6 +118,15 @@ def test_what_a_law_is_called_in_the_rules_made_for_it_calls_none() -> None:
     assert documents_called("How much is paid under the Harbour Act?", view) == []
 
 
+def test_a_month_of_a_title_names_no_document() -> None:
+    documents = [
+        Document("hire.txt", "Terms of hire (from 1 January 2025)", "A boat costs 7 crowns."),
+        Document("rooms.txt", "Rooms", "Rooms are heated to 20 degrees."),
+    ]
+    view = view_of(*documents, embedder=load_minilm())
+    assert documents_called("It is January, and my room is cold. Must I pay?", view) == []
+
+
 @pytest.mark.parametrize(("asked", "found"), rows("called"))
 def test_a_name_may_be_spelled_in_one_word_by_the_question_or_the_file(
     asked: str, found: list[str]
