@@ -238,6 +238,16 @@ FIGURES = [
         "how queries are compared with passages was chosen on these questions",
     ),
     Figure(
+        "sentences",
+        "python benchmarks/sentences.py",
+        "checks were mended by two thirds of the rows, and not by those left out",
+    ),
+    Figure(
+        "loop",
+        "python benchmarks/loop.py",
+        "checks were mended with these questions in view",
+    ),
+    Figure(
         "ask-back",
         "python benchmarks/ask_back.py --contracts {data}/contracts",
         "what is asked back was chosen with our own questions in view",
