@@ -197,12 +197,14 @@ def _not_worked(line: str, texts: dict[int, str], question: str) -> list[str]:
 
 
 # carries, by benchmarks/rules.py, the verdict on .25 of the GDPR's and all of us_cfr's lists
-def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[CitedSentence]:
+def _quoting(sentences: list[CitedSentence], sources: dict[int, str]) -> list[CitedSentence]:
     """Let a sentence that is quoted word for word rest on the next marker.
 
     If several sentences of a source are quoted, its marker is after the last one.
     """
-    flat = {n: " ".join(unmarked(text).split()).casefold() for n, text in texts.items()}
+    if all(sentence.numbers or sentence.support for sentence in sentences):
+        return sentences
+    flat = {n: " ".join(unmarked(folded(t)).split()).casefold() for n, t in sources.items()}
     resting: list[CitedSentence] = []
     cited: tuple[int, ...] = ()
     for sentence in reversed(sentences):
