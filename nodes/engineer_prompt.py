@@ -66,9 +66,12 @@ def advised(strategy: Strategy, asked: ParsedQuestion) -> Advice:
 
 
 def _suited(asked: ParsedQuestion, last: Attempt) -> Iterator[Strategy]:
-    """Yield the strategies that may help after an attempt, the likeliest first."""
+    """Yield the strategies that may help after an attempt, the likeliest first.
+
+    What names a law that no document has is not asked of another without the name.
+    """
     missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
-    if missed and asked["bare"] != asked["text"]:
+    if missed and asked["bare"] != asked["text"] and not asked.get("absent"):
         yield "reread"
     yield "whole"
     if any(passage.get("supporting") for passage in last["passages"]):

@@ -58,6 +58,14 @@ def test_a_question_that_needs_its_story_is_not_read_without_it() -> None:
         assert (advice["question"], advice["strategy"]) == (asked, "whole")
 
 
+def test_a_question_is_not_read_without_the_name_that_no_document_has() -> None:
+    silent = tried(evaluation(None, None, None), abstained=True)
+    engineer = RuleEngineer(guides=False)
+    asked = parse("We fall under Law 27. When is the berth fee due?")
+    assert engineer.has_more(asked, [silent])
+    assert not engineer.has_more({**asked, "absent": ["27"]}, [silent])
+
+
 def test_no_strategy_is_tried_twice_and_each_has_its_sign() -> None:
     recital = {**passage(1, "Whereas boats are long."), "supporting": True}
     told: dict[str, list[Passage]] = {
