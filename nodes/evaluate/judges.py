@@ -364,7 +364,7 @@ def exchanged_words(question: str, passages: list[Passage], answer: str) -> list
         cited = "\n".join(by_number.get(n, "") for n in (*sentence.numbers, *sentence.support))
         known = term_set(f"{question}\n{cited}")
         doubts += [
-            f"It says “{ours}”, where there is “{theirs}”: {claim}"
+            f"It says “{ours}” in place of “{theirs}”: {claim}"
             for ours, theirs in _exchanged(words(claim.lower()), words(cited.lower()), known)
         ]
     return doubts
