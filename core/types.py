@@ -433,19 +433,26 @@ class Evaluation(TypedDict):
     by_model: NotRequired[bool]
 
 
+class Place(TypedDict):
+    """A place in a document; ``section`` is "" for the whole document."""
+
+    document: str
+    section: str
+
+
 class Looked(TypedDict):
-    """A look of a model into the documents before a retry, and what it found, as it was told."""
+    """A look of a model into the documents before a retry, and the places that it found."""
 
     tool: str
     words: str
-    found: list[str]
+    found: list[Place]
 
 
 class Advice(TypedDict):
     """The prompt engineer's advice for the next attempt.
 
     ``strategy`` says what it changes. ``looked`` lists the looks into the documents, and ``opened``
-    has the ids of the passages that these found for the answer.
+    has the passages that these found for the answer.
     """
 
     question: str
@@ -453,7 +460,7 @@ class Advice(TypedDict):
     guidance: str
     strategy: Strategy
     looked: NotRequired[list[Looked]]
-    opened: NotRequired[list[str]]
+    opened: NotRequired[list[Scored]]
 
 
 class Usage(TypedDict):

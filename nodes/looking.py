@@ -16,7 +16,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.folding import folded
 from lexloop.core.running import computed
 from lexloop.core.settings_groups import Fusion
-from lexloop.core.types import Chosen, Looked, Passage, PointedUnit, Scored
+from lexloop.core.types import KEPT, Chosen, Looked, Passage, Place, PointedUnit, Scored
 from lexloop.documents.structure.telling import outline
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import tokenize
@@ -77,26 +77,27 @@ class Looking:
             step = RunnableLambda(self._look, name=one.tool)
             await step.ainvoke({"tool": one.tool, "words": one.words[:_MOST_WORDS]})
 
-    def chosen(self, numbers: Iterable[int]) -> list[str]:
-        """Return the ids of the passages with these numbers, or of all that were opened."""
+    def chosen(self, numbers: Iterable[int]) -> list[Scored]:
+        """Return the passages with these numbers, or all that were opened."""
         by_number = {number: name for name, number in self._numbers.items()}
         chosen = [by_number[number] for number in dict.fromkeys(numbers) if number in by_number]
-        return (chosen or self.opened)[:_MOST_CHOSEN]
+        return _scored((chosen or self.opened)[:_MOST_CHOSEN])
 
     async def _look(self, asked: dict[str, str]) -> Looked:
         """Look once. The record has places; the model is told the numbers of passages."""
         tool, words = asked["tool"], asked["words"]
         if tool == "outline":
-            found, lines = await computed(self._outline, words)
+            documents, lines = await computed(self._outline, words)
             pieces = [prompts.Data("outline", "\n".join(lines))] if lines else []
-            told = found
+            told = documents
+            found: list[Place] = [{"document": name, "section": ""} for name in documents]
         else:
             passages = await computed(self._passages, tool, words)
             new = [one for one in passages if one["id"] not in self._seen]
             self._seen |= {one["id"] for one in new}
             pieces = prompts.numbered(new)
             told = [f"passage {one['n']}" for one in passages]
-            found = [", ".join(filter(None, (p["document"], p["section"]))) for p in passages]
+            found = [{"document": p["document"], "section": p["section"]} for p in passages]
         self._show([prompts.Data("look", f"{tool} {words!r}: {', '.join(told) or 'nothing'}")])
         self._show(pieces)
         self.looked.append({"tool": tool, "words": words, "found": found})
@@ -130,8 +131,7 @@ class Looking:
             ids = [*islice(sought(words), _FOUND)]
         for name in ids:
             self._numbers.setdefault(name, len(self._numbers) + 1)
-        scored: list[Scored] = [{"id": name, "score": 0.0, "signals": {}} for name in ids]
-        candidates = self._view.candidates(scored)
+        candidates = self._view.candidates(_scored(ids))
         return [{**one, "n": self._numbers[one["id"]]} for one in candidates]
 
     def _search(self, words: str) -> Iterator[str]:
@@ -168,3 +168,7 @@ class Looking:
             return [], [f"{name}: {titles[name]}" for name in documents[:_LINES]]
         lines = outline(self._view.tree_of(name) or Tree(), -1)
         return [name], [line.text for line in islice(lines, _LINES)]
+
+
+def _scored(ids: Iterable[str]) -> list[Scored]:
+    return [{"id": name, "score": 1.0, "signals": {KEPT: 1.0}} for name in ids]

@@ -136,7 +136,8 @@ def _kept(last: Attempt) -> list[Scored]:
     """
     found = {one["id"]: one["score"] for one in last["passages"] if QUOTED not in one["signals"]}
     best = max(found.values(), default=1.0)
-    opened = last["advice"].get("opened", []) if "advice" in last else []
+    advice = last.get("advice")
+    opened = [one["id"] for one in advice.get("opened", [])] if advice else []
     return [
         {"id": name, "score": score, "signals": {KEPT: 1.0}}
         for name, score in {**dict.fromkeys(opened, best), **found}.items()

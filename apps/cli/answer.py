@@ -221,7 +221,9 @@ def _attempt(attempt: "Attempt") -> None:
         _item("advice", f"{advice['strategy']}. {advice['guidance']}".strip())
         _item("reworded", advice["question"])
         for look in advice.get("looked", []):
-            _item("looked", f"{look['tool']} {look['words']!r}: {'; '.join(look['found'])}")
+            places = (f"{one['document']} {one['section']}".strip() for one in look["found"])
+            found = "; ".join(places) or "nothing"
+            _item("looked", f"{look['tool']} {look['words']!r}: {found}")
 
 
 def _head(title: str) -> None:

@@ -5,10 +5,13 @@ from answers import citation, record
 from lexloop.apps.withdrawing import Traces, withdrawn
 
 
-def test_an_attempt_loses_the_passages_that_its_ids_name() -> None:
+def test_an_attempt_loses_the_passages_and_places_of_the_document() -> None:
     cats, dogs = ({"id": f"{name}.txt#0", "n": n} for n, name in enumerate(("cats", "dogs"), 1))
     source = citation(document="cats.txt", quote="A cat needs no licence.")
-    attempt = {"passages": [cats, dogs], "citations": [], "near": []}
+    places = [{"document": f"{name}.txt", "section": ""} for name in ("cats", "dogs")]
+    look = {"tool": "search", "words": "licence", "found": places}
+    advice = {"looked": [look], "opened": [cats, dogs]}
+    attempt = {"passages": [cats, dogs], "citations": [], "near": [], "advice": advice}
     answer = record(
         answer="A cat needs no licence. [1]",
         citations=[source],
@@ -17,4 +20,5 @@ def test_an_attempt_loses_the_passages_that_its_ids_name() -> None:
     )
     kept = withdrawn(answer, Traces(lambda _: True, lambda _, name: name == "dogs.txt"))
     assert kept["answer"] == answer["answer"]
-    assert kept["attempts"] == [{**attempt, "passages": [cats]}]
+    left = {"looked": [{**look, "found": places[:1]}], "opened": [cats]}
+    assert kept["attempts"] == [{**attempt, "passages": [cats], "advice": left}]

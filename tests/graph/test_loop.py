@@ -72,7 +72,7 @@ def test_a_retry_is_written_from_what_the_model_opened(
     assert first["abstained"]
     (look,) = first["advice"]["looked"]
     assert (look["tool"], look["words"]) == ("open", "section 5-300")
-    opened = {*first["advice"]["opened"]}
+    opened = {one["id"] for one in first["advice"]["opened"]}
     assert opened
     assert not opened & {passage["id"] for passage in first["passages"]}
     assert opened <= {passage["id"] for passage in second["passages"]}

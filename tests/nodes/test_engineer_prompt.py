@@ -191,7 +191,7 @@ def test_a_model_looks_before_a_retry_that_lacks_evidence(
         ("search", "price of a licence"),
         ("open", "section 2"),
     ]
-    (opened,) = FERRY.chunks(advice["opened"])
+    (opened,) = FERRY.candidates(advice["opened"])
     assert "40 euros" in opened["text"]
     assert advice["queries"] == ["the price", "price of a licence"]
     assert (

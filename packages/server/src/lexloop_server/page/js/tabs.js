@@ -123,7 +123,8 @@ function attempt(one, at, all) {
 }
 
 function look({ tool, words, found }) {
-	return `${tool} “${words}”: ${found.join("; ") || say("look.nothing")}`;
+	const places = found.map(({ document, section }) => [document, section].filter(Boolean).join(", "));
+	return `${tool} “${words}”: ${places.join("; ") || say("look.nothing")}`;
 }
 
 const WAYS = ["reread", "whole", "operative", "broaden"];
