@@ -37,11 +37,11 @@ def _limiting(candidate: Candidate, view: View) -> Iterator[str]:
 
 def together(taken: Sequence[Candidate]) -> list[Candidate]:
     """Return passages in their order, but behind each one those that go on from it in the text."""
-    left = {(one["document"], one["start"]): one for one in taken}
-    ordered: list[Candidate] = []
+    starting = {(one["document"], one["start"]): one for one in taken}
+    ordered: dict[str, Candidate] = {}
     for candidate in taken:
-        following = left.pop((candidate["document"], candidate["start"]), None)
-        while following is not None:
-            ordered.append(following)
-            following = left.pop((following["document"], following["end"]), None)
-    return ordered
+        following: Candidate | None = candidate
+        while following is not None and following["id"] not in ordered:
+            ordered[following["id"]] = following
+            following = starting.get((following["document"], following["end"]))
+    return [*ordered.values()]

@@ -62,7 +62,7 @@ _OPENING = re.compile(r"^-?\s*(?:(?:yes|no)[.,:;]\s+)?[\"“„]?", re.IGNORECAS
 """What may stand before a quote: the dash of a list, or a verdict."""
 _SAID = re.compile(r"[\"“„»]([^\"“”„»«]+)[\"”“«]")
 _PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: (?:of |and )?[A-Z][a-z]+)+")
-_PIECES = re.compile(r"[.;:…\[\]]+\s")
+_PIECES = re.compile(r"[.;:…\[\]]\s")
 _WORD, _LONGEST_TITLE = re.compile(r"\w+"), 150
 _LEAST_SAID = 4
 """Words in quotation marks that are a quote, not a term."""

@@ -81,8 +81,8 @@ def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled
     assert result["evaluation"]["passed"]
     assert not any("dense" in passage["signals"] for passage in result["passages"])
     assert [(lost["node"], lost["wanted"], lost["used"]) for lost in result["degraded"]] == [
+        ("rewrite", f"index.embedder={REMOTE}", "embedded, and the search by words alone"),
         ("rewrite", MODEL, "embedded"),
-        ("hybrid_retrieve", f"index.embedder={REMOTE}", "embedded, and the search by words alone"),
         ("generate", MODEL, "embedded"),
         ("evaluate", MODEL, "embedded"),
     ]
