@@ -110,9 +110,11 @@ class Looking:
                 self.shown.append(piece)
 
     def _beginning(self, ids: Sequence[str]) -> list[prompts.Data]:
+        # an answer may have quoted other documents than those that are asked
+        known = [name for name in ids if self._view.access.shows(name.rpartition("#")[0])]
         read = dict.fromkeys(
             " | ".join(filter(None, [chunk["title"] or chunk["document"], chunk["section"]]))
-            for chunk in self._view.chunks(ids)
+            for chunk in self._view.chunks(known)
         )
         _, lines = self._outline("")
         return [

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from langgraph.runtime import Runtime
 
-from lexloop.core.errors import DataError
+from lexloop.core.errors import ConflictError, DataError
 from lexloop.core.packages import need_extra
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores, ByTokens, PlanSettings
@@ -98,7 +98,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     by_model = bool(context.generator.instructions)
     found = merge(state["candidates"], state["graph_candidates"])
     if by_model and state["attempts"]:
-        found = merge(found, _kept(state["attempts"][-1]))
+        found = merge(found, _still_there(_kept(state["attempts"][-1]), view))
     pool = _admitted(view.candidates(found), state)
     ranked = preferred(context.reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     rule = _rule(context.settings.plan, state, by_model)
@@ -142,6 +142,15 @@ def _kept(last: Attempt) -> list[Scored]:
         {"id": name, "score": score, "signals": {KEPT: 1.0}}
         for name, score in {**dict.fromkeys(opened, best), **found}.items()
     ]
+
+
+def _still_there(kept: list[Scored], view: View) -> list[Scored]:
+    """Return what is kept, or nothing if a caller's retriever found other documents since."""
+    try:
+        view.candidates(kept)
+    except ConflictError:
+        return []
+    return kept
 
 
 def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:

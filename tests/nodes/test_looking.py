@@ -106,7 +106,8 @@ def test_only_what_the_asker_may_see_is_found(harbour: Any) -> None:
 def test_it_begins_with_what_was_read_and_with_the_headings(ferry: View) -> None:
     (chunk, *_) = ferry.every_chunk()
     looking = Looking(ferry, Standardised())
-    waited(looking.begin([{"id": chunk["id"], "n": 1, "score": 1.0, "signals": {}}]))
+    ids = (chunk["id"], "quoted-beside.txt#0")
+    waited(looking.begin([{"id": name, "n": 1, "score": 1.0, "signals": {}} for name in ids]))
     kinds = [piece.kind for piece in looking.shown]
     assert kinds == ["read", "outline"]
     assert "Section 2" in texts(looking)[1]

@@ -168,6 +168,7 @@ def earlier(
         (0, [earlier("h", queries=["fee"])], "habcde"),
         (0, [earlier("h", strategy="broaden")], "habcde"),
         (0, [earlier("h", quoted=1.0)], "abc"),
+        (0, [earlier("gone")], "abc"),  # the documents of a retriever are others by now
     ],
 )
 def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_has(
