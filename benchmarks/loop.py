@@ -154,7 +154,7 @@ class Played:
         return not self.attempts[0]["evaluation"]["passed"] and bool(self.last or warned)
 
     def right(self, answer: str) -> bool:
-        """Return whether an answer holds all marked strings, and none that is wrong."""
+        """Return whether an answer has every string that it needs, and no string of a wrong one."""
         plain = " ".join(answer.split())
         holds = all(any(o in plain for o in one.split("|")) for one in self.question["holds"])
         return holds and not any(wrong in plain for wrong in self.question.get("never", []))

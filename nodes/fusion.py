@@ -241,7 +241,7 @@ def with_host(
 ) -> Scores:
     """Return each chunk's score + host_boost x the host score of its document, 0 without one.
 
-    It is added over all queries: authority is no matter of the query.
+    It is added once, after the best query: a document's authority is the same for every query.
     """
     return {
         chunk_id: score + host_boost * hosts.get(documents[chunk_id], 0.0)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from lexloop import prompts
 from lexloop.core.errors import ModelReplyError, tell_loss
 from lexloop.core.folding import folded
-from lexloop.core.running import computing
+from lexloop.core.running import computed, computing, heed_deadline
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import LIST_ITEM, sentence_spans, term_set, tokenize, words
@@ -348,6 +348,8 @@ def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
 
 _BEFORE = 2
 """The words alike before a word that was exchanged."""
+_LONGEST_COMPARED, _MOST_CITED = 80, 20_000
+"""Words of a sentence, and characters of what it cites: comparing takes the product of both."""
 _NEGATORS = NEGATORS | {*"nicht nie ohne kein keine keinen keinem keiner".split()}
 
 
@@ -361,11 +363,15 @@ def exchanged_words(question: str, passages: list[Passage], answer: str) -> list
     by_number = {p["n"]: f"{p['section']}\n{p['text']}" for p in passages}
     doubts: list[str] = []
     for sentence, claim in _claims(answer):
+        heed_deadline("while citations were verified")
+        ours = words(claim.lower())
+        if len(ours) > _LONGEST_COMPARED:
+            continue
         cited = "\n".join(by_number.get(n, "") for n in (*sentence.numbers, *sentence.support))
         known = term_set(f"{question}\n{cited}")
         doubts += [
-            f"It says “{ours}” in place of “{theirs}”: {claim}"
-            for ours, theirs in _exchanged(words(claim.lower()), words(cited.lower()), known)
+            f"It says “{new}” in place of “{old}”: {claim}"
+            for new, old in _exchanged(ours, words(cited[:_MOST_CITED].lower()), known)
         ]
     return doubts
 
@@ -482,8 +488,8 @@ class ModelJudge:
             checked = await self._adviser.judge(question, passages, labelled(answer)[0], answers)
         doubts = [*checked.unsupported, *checked.reasons] if checked else []
         if checked:
-            doubts += exchanged_words(question["text"], passages, answer)
-            doubts += gaps_filled(passages, answer)
+            doubts += await computed(exchanged_words, question["text"], passages, answer)
+            doubts += await computed(gaps_filled, passages, answer)
         doubts = [*dict.fromkeys(doubts)]
         shown = _shown(passages, answer)
         request = self._request(question["text"], shown, answer, doubts[:_MOST_NAMED])

@@ -136,3 +136,11 @@ def test_a_gap_that_the_passages_fill_is_doubted() -> None:
     assert gaps_filled(shown, honest) == []
     [doubt] = gaps_filled(shown, honest.replace("whether a pet is allowed", "what a key costs"))
     assert doubt.startswith("“A second key costs 12 crowns.” may be")
+
+
+def test_a_sentence_without_end_is_not_compared_word_by_word() -> None:
+    cited = [passage(1, "The tenant pays the rent on the first of May. " * 500)]
+    said = "the tenant pays the toll on the first of May "
+    assert exchanged_words("Who pays?", cited, f"{said * 2000}[1].") == []
+    cited = [passage(1, "The tenant pays the rent on the first of May.")]
+    assert exchanged_words("Who pays?", cited, f"{said}[1].") != []
