@@ -8,7 +8,7 @@ import re
 
 _SIGNS = "[=+@＝＋－＠-]"
 # each run of blanks is looked at once, so that time grows with the length alone
-_BEGINNING = rf"""\A(?=[\s"']*{_SIGNS})|(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*{_SIGNS})"""
+_BEGINNING = rf"""\A(?=[\s"']*(?:{_SIGNS}|[\t\r]))|(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*{_SIGNS})"""
 _OPEN = re.compile(_BEGINNING)
 _GUARDED = re.compile(_BEGINNING.replace("(?=", "'(?="))
 

@@ -160,6 +160,7 @@ def test_broken_tables_are_refused(tmp_path: Path, text: bytes, message: str) ->
 @given(texts=st.tuples(SOLID, SOLID, TEXT, TEXT), decision=st.sampled_from(DECISIONS))
 @example(texts=("=1", "'a\r\nb\rc", "'=", '"'), decision="edit")
 @example(texts=("@SUM(A1)", "\t=1", "\r=1", "＝1"), decision="edit")
+@example(texts=("0", "\t0", "'\t0", "\r"), decision="edit")
 @example(texts=("a;b\tc", '"",""', "\x00", "\ufeff"), decision="edit")
 def test_every_text_survives_byte_for_byte_and_no_cell_is_a_formula(
     tmp_path_factory: pytest.TempPathFactory, texts: tuple[str, str, str, str], decision: str
