@@ -8,7 +8,9 @@ import re
 
 _SIGNS = "[=+@＝＋－＠-]"
 # each run of blanks is looked at once, so that time grows with the length alone
-_BEGINNING = rf"""\A(?=[\s"']*(?:{_SIGNS}|[\t\r]))|(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*{_SIGNS})"""
+_FIRST = rf"""\A(?=[\s"']*(?:{_SIGNS}|[\t\r]))"""
+_LATER = rf"""(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*{_SIGNS})"""
+_BEGINNING = f"{_FIRST}|{_LATER}"
 _OPEN = re.compile(_BEGINNING)
 _GUARDED = re.compile(_BEGINNING.replace("(?=", "'(?="))
 
