@@ -207,13 +207,18 @@ _SUM = re.compile(
     r"|\b(?P<code>[A-Z]{3})\s?\d"
     r"|(?P<before>[^\w\s.,;:()])\s?\d|\d\s?(?P<behind>[^\w\s.,;:()])"
 )
+_PRICED = (
+    r"(?:charges?|deposits?|fees?|fines?|pay|penalt(?:y|ies)|prices?|rates?|rents?|salar(?:y|ies)"
+    r"|tolls?|wages?)"
+)
 _PRICE = re.compile(
-    r"\b(?:costs?|(?:charges?|deposits?|fees?|fines?|penalt(?:y|ies)|prices?|rates?|rents?"
-    r"|tolls?|wages?)\b[^.;:]{0,60}?\b(?:is|are|be|of))\s+(?:(?:up to|at (?:least|most))\s+)?"
-    rf"(?:\d[\d.,]*|{_NUMBER_WORD})\s+(?P<name>[^\W\d_]{{3,}})",
+    rf"\b(?:costs?|{_PRICED}\b[^.;:]{{0,60}}?\b(?:is|are|be|of))"
+    r"\s+(?:(?:up to|at (?:least|most))\s+)?"
+    rf"(?:\d[\d.,]*|{_NUMBER_WORD})\s+(?!(?:{TIMES})\b)(?P<name>[^\W\d_]{{3,}})"
+    rf"|\b(?:{TIMES})['’]s?\s+(?:[^\W\d_]+\s+)?(?P<paid>{_PRICED})\b",
     re.IGNORECASE,
 )
-"""A price in any unit that the document uses: "costs 9 crowns"."""
+"""A price in any unit that the document uses: "costs 9 crowns", "two months' rent"."""
 _CENTS = frozenset(("cent", "cents", "pence", "penny"))
 """Parts of a unit of money, which the CLDR does not name."""
 
@@ -234,7 +239,7 @@ def _is_sum(text: str) -> bool:
             return True
         if sign and unicodedata.category(sign) == "Sc":
             return True
-    priced = (match["name"].lower() for match in _PRICE.finditer(text))
+    priced = (match["paid"] or match["name"].lower() for match in _PRICE.finditer(text))
     return any(name not in _UNITS and name.rstrip("s") not in _UNITS for name in priced)
 
 
