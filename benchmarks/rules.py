@@ -110,6 +110,8 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._best_of_each": giving([]),
     },
+    "who does it": {f"{_G}.score:says_who": giving("said")},
+    "definitions read": {"nodes.reading:DEFINITIONS": giving(0)},
     "what excepts from an answer": {f"{_G}.write:limits_of": giving([])},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer
@@ -501,7 +503,7 @@ def _folders(sets: Sequence[str], data: Path | None, cases: Sequence[Path]) -> d
 
 def _questions(folders: Mapping[str, Path], made: Path) -> Iterator[Question]:
     for name, folder in folders.items():
-        corpus = made / name
+        corpus = made / name.replace("/", " ")
         corpus.mkdir()
         by_kind: dict[str, list[Question]] = defaultdict(list)
         for question in _SETS[name.partition(" ")[0]](folder, corpus):

@@ -103,7 +103,8 @@ class Word(NamedTuple):
     means: str
 
 
-def read_words(text: str) -> list[Word]:
+@lru_cache(maxsize=1 << 10)
+def read_words(text: str) -> tuple[Word, ...]:
     """Split a text into words in lower case; an operator is one word."""
     parsed: list[Word] = []
     flat, end = " ".join(text.split()), 0
@@ -112,7 +113,7 @@ def read_words(text: str) -> list[Word]:
         kind, _, name = str(match.lastgroup).partition("_")
         parsed.append(Word(match.group().lower(), kind, _SAME_WAY.get(name, name)))
         end = match.end()
-    return [*parsed, *_plain_words(flat[end:])]
+    return (*parsed, *_plain_words(flat[end:]))
 
 
 def _plain_words(text: str) -> Iterator[Word]:
@@ -133,8 +134,8 @@ class Aligned(NamedTuple):
         shared: The number of common words, in order.
     """
 
-    theirs: list[Word]
-    ours: list[Word]
+    theirs: Sequence[Word]
+    ours: Sequence[Word]
     spans: Sequence[tuple[str, int, int, int, int]]
     shared: int
 
@@ -143,7 +144,7 @@ class Aligned(NamedTuple):
         """The share of the shorter text that the other has, in [0, 1]."""
         return self.shared / max(1, min(len(self.theirs), len(self.ours)))
 
-    def changes(self) -> Iterator[tuple[str, list[Word], list[Word], list[Word]]]:
+    def changes(self) -> Iterator[tuple[str, Sequence[Word], Sequence[Word], Sequence[Word]]]:
         """Yield each operation that changes words, the old and new words, and the words after."""
         for operation, first, end, start, stop in self.spans:
             if operation != "equal":

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.tokens import term_set
 from lexloop.models.reader import Readings, load_reader
 from lexloop.nodes.question.parts import without_context
 from lexloop.store.view import View
 
 SHORTLIST = 8
 """How many statements are read, the best by a quicker measure."""
+DEFINITIONS = 2
+"""How many more are read that define what is asked about: they often say who and what for."""
 
 
 class Stated(NamedTuple):
@@ -30,8 +33,9 @@ def reads(
 ) -> Readings:
     """Return how well statements answer a question.
 
-    The best are read. The others are taken to answer no better than the worst of these. If all
-    documents are in other languages than English all are 0: the reader reads no other.
+    The best are read, and the definitions of what is asked about. The others are taken to answer
+    no better than the worst of these. If all documents are in other languages than English all are
+    0: the reader reads no other.
 
     Args:
         question: One question.
@@ -42,7 +46,10 @@ def reads(
     languages = sources.language.names
     if not stated or (languages and "English" not in languages):
         return Readings(*np.zeros((2, len(stated)), dtype=np.float32))
-    best = np.argsort(-scores, kind="stable")[:SHORTLIST]
+    ranked = np.argsort(-scores, kind="stable").tolist()
+    terms = term_set(question)
+    defining = [i for i in ranked[SHORTLIST:] if _is_definition(stated[i], terms, sources)]
+    best = np.array([*ranked[:SHORTLIST], *defining[:DEFINITIONS]])
     # what a question leans on is shared by all that stands around its answer
     question = without_context(question)
     found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
@@ -50,6 +57,16 @@ def reads(
     for whole, read in zip(every, found, strict=True):
         whole[best] = read
     return every
+
+
+def _is_definition(stated: Stated, terms: frozenset[str], sources: View) -> bool:
+    """Return whether a statement opens the definition of something that is asked about."""
+    tree = sources.tree_of(stated.document)
+    if tree is None or (place := tree.at(stated.said.start)) < 0:
+        return False
+    unit = tree.units[place]
+    wanted = term_set(unit.heading)
+    return unit.kind == "definition" and bool(wanted) and wanted <= terms
 
 
 def _in_place(stated: Stated, sources: View) -> str:

@@ -200,10 +200,14 @@ def foreign_languages(text: str, languages: Sequence[str]) -> list[str]:
         text: Text of the document; only the beginning of a very long one is read.
         languages: Languages from ``languages_of``; if empty, nothing is returned.
     """
+    return [*_foreign(text[:_MOST_READ], tuple(languages))] if languages else []
+
+
+@lru_cache(maxsize=1 << 4)  # asked of the same documents by one question after another
+def _foreign(text: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
-    sentences = _SENTENCE.findall(text[:_MOST_READ]) if languages else ()
-    scripts = (_strange(sentence, home) for sentence in sentences)
-    return [*dict.fromkeys(name for name in scripts if name and name not in languages)]
+    scripts = (_strange(sentence, home) for sentence in _SENTENCE.findall(text))
+    return tuple(dict.fromkeys(name for name in scripts if name and name not in languages))
 
 
 def _strange(sentence: str, home: frozenset[str]) -> str:

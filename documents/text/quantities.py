@@ -123,6 +123,7 @@ def days(text: str) -> list[tuple[int, int, int | None]]:
     ]
 
 
+@lru_cache(maxsize=1 << 12)
 def number_of(word: str) -> str | None:
     """Return the number of a word or numeral; None for "one", usually a pronoun."""
     if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", word):

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import pairwise
@@ -165,9 +166,13 @@ def stemmer_name() -> str:
     return f"snowball-english {'.'.join(version('PyStemmer').split('.')[:3])}"
 
 
+_STATEMENT = 1_000
+"""Characters of a statement at most; longer texts are seldom read twice."""
+
+
 def words(text: str) -> list[str]:
     """Return the lower-cased words and numbers of a text, in order; section numbers stay whole."""
-    return [word.lower() for word in _TERM.findall(folded(text))]
+    return [word.lower() for word in _written(text)]
 
 
 def tokenize(text: str) -> list[str]:
@@ -178,7 +183,17 @@ def tokenize(text: str) -> list[str]:
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
     """
-    return [term for word in _TERM.findall(folded(text)) for term in _terms_of(word)]
+    return [term for word in _written(text) for term in _terms_of(word)]
+
+
+def _written(text: str) -> Sequence[str]:
+    """Return the words and numbers of a text as written; those of statements are cached."""
+    return _found(text) if len(text) <= _STATEMENT else _TERM.findall(folded(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _found(text: str) -> tuple[str, ...]:
+    return tuple(_TERM.findall(folded(text)))
 
 
 @lru_cache(maxsize=1 << 13)

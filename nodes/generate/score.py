@@ -12,6 +12,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import Answering, answering
+from lexloop.nodes.generate.doers import says_who
 from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, defines, relevance
 from lexloop.store.view import View
@@ -19,6 +20,9 @@ from lexloop.store.view import View
 READ = 0.1
 """The weight of a log-odd of the reader beside the other scores."""
 TOKENS = 1.6
+NO_DOER, IN_PASSING = 4.0, 1.0
+"""The log-odds that a statement loses if it does not say who does what is asked, as the reader
+orders it, and those that it loses as an answer if it says so in passing."""
 _COPY = 0.85
 _DEFINES = 0.5
 _SUPPORTING = 0.7
@@ -140,6 +144,9 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
     for row in range(len(query.parts)):
         question = query.read(None if len(query.parts) == 1 else row)
         read[row], answers[row] = reads(question, stated, scores[row], sources)
+        said = np.array([says_who(query.parts[row]["text"], item.text) for item in quotables])
+        read[row] -= NO_DOER * (said != "said")
+        answers[row] -= IN_PASSING * (said == "in passing")
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 

@@ -72,6 +72,21 @@ def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
     assert read.answers[:2].tolist() == [-max(map(len, texts))] * 2
 
 
+def test_a_definition_of_what_is_asked_about_is_read_too(counting: Counting) -> None:
+    text = (
+        "Kennel Act\n\nSection 1 Definitions\n\n"
+        "“Kennel” means a house for one dog.\n\n“Run” means a yard of a kennel.\n"
+    )
+    view = view_of(Document("law.txt", "Kennel Act", text), embedder=load_minilm())
+    kennel, run = [said for said in stated_in(view) if "means" in said.text]
+    others = [kennel._replace(document="none.txt", text="x")] * SHORTLIST
+    scores = np.array([2.0] * SHORTLIST + [1.0, 1.0], dtype=np.float32)
+    reads("Who builds a kennel?", [*others, run, kennel], scores, view)
+    [(_, texts)] = counting.given
+    assert [text for text in texts if "means" in text] == [texts[-1]]
+    assert "a house for one dog" in texts[-1]
+
+
 def test_what_is_in_other_languages_is_not_read(counting: Counting) -> None:
     text = (
         "Der Halter muss den Hund zweimal am Tag füttern, und das Futter wird von ihm bezahlt. "
