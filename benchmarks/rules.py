@@ -111,7 +111,8 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         f"{_X}:ExtractiveGenerator._best_of_each": giving([]),
     },
     "who does it": {f"{_G}.score:says_who": giving("said")},
-    "definitions read": {"nodes.reading:DEFINITIONS": giving(0)},
+    "lists read by their points": {f"{_G}.score:_read_by_points": giving(None)},
+    "definitions read": {f"{_G}.score:DEFINITIONS": giving(0)},
     "what excepts from an answer": {f"{_G}.write:limits_of": giving([])},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer

@@ -16,8 +16,6 @@ from lexloop.store.view import View
 
 SHORTLIST = 8
 """How many statements are read, the best by a quicker measure."""
-DEFINITIONS = 2
-"""How many more are read that define what is asked about: they often say who and what for."""
 
 
 class Stated(NamedTuple):
@@ -29,11 +27,15 @@ class Stated(NamedTuple):
 
 
 def reads(
-    question: str, stated: Sequence[Stated], scores: NDArray[np.float32], sources: View
+    question: str,
+    stated: Sequence[Stated],
+    scores: NDArray[np.float32],
+    sources: View,
+    definitions: int = 0,
 ) -> Readings:
     """Return how well statements answer a question.
 
-    The best are read, and the definitions of what is asked about. The others are taken to answer
+    The best are read, and some definitions of what is asked about. The others are taken to answer
     no better than the worst of these. If all documents are in other languages than English all are
     0: the reader reads no other.
 
@@ -42,14 +44,16 @@ def reads(
         stated: The statements.
         scores: What each is worth by a quicker measure, shape (len(stated),).
         sources: Has titles and headings.
+        definitions: How many more statements are read if they define what is asked about.
     """
     languages = sources.language.names
     if not stated or (languages and "English" not in languages):
         return Readings(*np.zeros((2, len(stated)), dtype=np.float32))
     ranked = np.argsort(-scores, kind="stable").tolist()
     terms = term_set(question)
-    defining = [i for i in ranked[SHORTLIST:] if _is_definition(stated[i], terms, sources)]
-    best = np.array([*ranked[:SHORTLIST], *defining[:DEFINITIONS]])
+    left = ranked[SHORTLIST:] if definitions else []
+    defining = [i for i in left if _is_definition(stated[i], terms, sources)]
+    best = np.array([*ranked[:SHORTLIST], *defining[:definitions]])
     # what a question leans on is shared by all that stands around its answer
     question = without_context(question)
     found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])

@@ -3,7 +3,7 @@
 import re
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from typing import Any
@@ -248,10 +248,11 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
         place = stack.pop()
         unit, children = tree.units[place], tree.children(place)
         size = unit.end - unit.start
-        limit = _WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
+        container = unit.kind in _CONTAINERS or _defines(tree, children)
+        limit = _WHOLE_CHARS if container else MAX_CHARS
         begin = unit.start if heading is None else heading
         heading = None
-        if size > limit and children and unit.kind in _CONTAINERS:
+        if size > limit and children and container:
             scrap = None
             if text[unit.body : tree.own_end(place)].strip():
                 yield begin
@@ -261,6 +262,11 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
         elif scrap is None or unit.kind not in _LOOSE or unit.end - scrap > _WHOLE_CHARS:
             scrap = begin if unit.kind in _LOOSE and size < _SCRAP_CHARS else None
             yield from _within(tree, place, begin, text) if size > limit else [begin]
+
+
+def _defines(tree: Tree, children: Sequence[int]) -> bool:
+    """Return whether all that stands below a unit are definitions."""
+    return bool(children) and all(tree.units[p].kind == "definition" for p in children)
 
 
 def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:

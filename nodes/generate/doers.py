@@ -11,6 +11,11 @@ _BEING = frozenset(("am", "are", "be", "been", "being", "is", "was", "were"))
 _AUXILIARIES = frozenset(AUXILIARY.split("|")) | _BEING
 
 
+def asks_who(asked: str) -> bool:
+    """Return whether a question is who does something."""
+    return bool(_done(words(asked)))
+
+
 def says_who(asked: str, text: str) -> Literal["said", "lacking", "in passing"]:
     """Return whether a text says who does what is asked, if the question is who does it.
 

@@ -12,7 +12,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import Answering, answering
-from lexloop.nodes.generate.doers import says_who
+from lexloop.nodes.generate.doers import asks_who, says_who
 from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, defines, relevance
 from lexloop.store.view import View
@@ -20,6 +20,8 @@ from lexloop.store.view import View
 READ = 0.1
 """The weight of a log-odd of the reader beside the other scores."""
 TOKENS = 1.6
+DEFINITIONS = 2
+"""How many definitions of what is asked about are read if the question is who does it."""
 NO_DOER, IN_PASSING = 4.0, 1.0
 """The log-odds that a statement loses if it does not say who does what is asked, as the reader
 orders it, and those that it loses as an answer if it says so in passing."""
@@ -143,11 +145,29 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
     read, answers = np.zeros_like(scores), np.zeros_like(scores)
     for row in range(len(query.parts)):
         question = query.read(None if len(query.parts) == 1 else row)
-        read[row], answers[row] = reads(question, stated, scores[row], sources)
-        said = np.array([says_who(query.parts[row]["text"], item.text) for item in quotables])
+        asked = query.parts[row]["text"]
+        more = DEFINITIONS if asks_who(asked) else 0
+        read[row], answers[row] = reads(question, stated, scores[row], sources, more)
+        if query.parts[row]["several"]:
+            _read_by_points(quotables, read[row])
+        said = np.array([says_who(asked, item.text) for item in quotables])
         read[row] -= NO_DOER * (said != "said")
         answers[row] -= IN_PASSING * (said == "in passing")
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
+
+
+def _read_by_points(quotables: Sequence[Quotable], read: NDArray[np.float32]) -> None:
+    """Have a whole list read as well as its best point: who asks for several asks for the list."""
+    for place, whole in enumerate(quotables):
+        if whole.statement.points:
+            span = whole.statement
+            inside = [
+                value
+                for item, value in zip(quotables, read.tolist(), strict=True)
+                if item.passage["document"] == whole.passage["document"]
+                and span.start <= item.statement.start < span.end
+            ]
+            read[place] = max(inside)
 
 
 def _closeness(query: Query, passages: list[Passage], sources: View) -> dict[str, float]:

@@ -226,18 +226,26 @@ def list_asked(item: Quotable, query: Query, sources: View) -> list[PointedUnit]
     whole = statement.points > 0 or (bool(tree.items(place)) and several)
     if not whole and not statement.leads:
         return []
-    if not whole:
-        place = tree.at(statement.leads[-1][0])
-    if not (whole or (tree.units[place].kind == "definition" and any(query.definitions))):
-        headings = (tree.units[p].heading for p in (place, *tree.above(place)))
-        led = " ".join([statement.lead, *headings])
-        before, with_own = term_set(led), term_set(f"{led} {statement.own}")
-        gain = coverage(query.all_terms, with_own) - coverage(query.all_terms, before)
-        if gain >= (_OF_SEVERAL if several else _POINT):
+    if statement.leads:
+        outer = tree.at(statement.leads[-1][0])
+        asked = tree.units[outer].kind == "definition" and any(query.definitions)
+        if asked or _gain(statement, outer, query, tree) < (_OF_SEVERAL if several else _POINT):
+            place = outer
+        elif not whole:
             return []
+    if {tree.units[p].kind for p in tree.items(place)} == {"definition"}:
+        return []  # no question asks for all the definitions of a list at once
     # a paragraph with its list, or the items of a list that a provision leads into
     divides = tree.units[place].kind in ("provision", "annex", "part")
     return [unit_at(name, tree, p) for p in (tree.items(place) if divides else [place])]
+
+
+def _gain(statement: Statement, outer: int, query: Query, tree: Tree) -> float:
+    """Return how much of a question a point covers that the list around it does not."""
+    headings = (tree.units[p].heading for p in (outer, *tree.above(outer)))
+    led = " ".join([statement.lead, *headings])
+    before, with_own = term_set(led), term_set(f"{led} {statement.own}")
+    return coverage(query.all_terms, with_own) - coverage(query.all_terms, before)
 
 
 def paragraph_of(item: Quotable, sources: View) -> list[Statement]:

@@ -215,6 +215,20 @@ def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
     assert all(item in holding[0] for item in items)
 
 
+def test_each_of_many_definitions_is_a_chunk_below_its_lead_in() -> None:
+    terms = [
+        f"({n}) ‘{letter * 9}’ means {letter} boat of the harbour;\n"
+        for n, letter in enumerate("abcdefghijklmnopqrstuvwxyz", 1)
+    ]
+    first = "Article 1\nSubject\n\nBoats are moored.\n\n"
+    text = f"{first}Article 2\nDefinitions\n\nFor this Act:\n{''.join(terms)}"
+    lead, *defined = [c for c in chunk_document(law(text)) if c["section"] != "Article 1"]
+    assert lead["text"].split("\n") == ["Article 2", "Definitions", "", "For this Act:", ""]
+    assert [chunk["text"].strip() for chunk in defined] == [term.strip() for term in terms]
+    assert defined[1]["section"] == "Article 2(2)"
+    assert defined[1]["context"] == "Definitions\nFor this Act:"
+
+
 def count_words(texts: list[str]) -> list[int]:
     return [len(text.split()) for text in texts]
 

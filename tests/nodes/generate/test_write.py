@@ -38,6 +38,41 @@ def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
     assert lines == [f"{dog} {said[0]} [1]", f"{said[1]} [2]", f"{owner} {said[2]} [3]"]
 
 
+HOLDING = """§ 1 Boats
+A boat may be held by these methods:
+(a) a rope that two people tie;
+(b) a chain with papers, if the papers show:
+(i) who forged it; and
+(ii) when it was forged;
+(c) an anchor.
+
+§ 2 Words
+In this Act:
+(1) ‘rope’ means a line of hemp;
+(2) ‘chain’ means a line of iron.
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "begins", "points"),
+    [
+        ("Which methods may a boat be held by?", "a chain with", "(a) (b) (i) (ii) (c)"),
+        ("What must the papers of a chain show?", "a chain with", "(b) (i) (ii)"),
+        ("Which chain is meant, and which rope?", "‘chain’ means", ""),
+    ],
+)
+def test_the_list_that_is_asked_for_is_quoted_and_never_one_of_definitions(
+    asked: str, begins: str, points: str
+) -> None:
+    view = view_of(Document("d.txt", "Boats Act", HOLDING), embedder=load_minilm())
+    wanted = query(asked, view)
+    scored = score_quotables(wanted, passages_of(view), view)
+    assert scored is not None
+    item = next(item for item in scored.quotables if begins in item.statement.own)
+    lines = answer_of(view, wanted, item)["answer"].split("\n")
+    assert [line.split()[0] for line in lines if line.startswith("(")] == points.split()
+
+
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
     asked = query("What is a hull inspection?", small)
     scored = score_quotables(asked, passages(), small)
