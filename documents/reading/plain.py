@@ -22,7 +22,10 @@ _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
 _SHORTEST_BORDER = 10
-_RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
+_RULE = re.compile(
+    r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$|(?<=[ \t])-{4,}(?=[ \t]+[^\W\d_])",
+    re.MULTILINE,
+)
 _UNDERLINED = re.compile(
     r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<indent> {0,8})"
     r"(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159}) *\n"
@@ -107,7 +110,8 @@ def furniture(text: str) -> list[tuple[int, int]]:
 def without_rules(text: str) -> str:
     """Replace drawn rules by spaces, such as the line under a heading; offsets stay.
 
-    A rule is a line of one sign, repeated at least four times.
+    A rule is a line of one sign, repeated at least four times, or such hyphens between words: in
+    flattened filings the line under a heading has come up into the paragraph.
     """
     return _RULE.sub(lambda rule: " " * len(rule[0]), text)
 

@@ -60,6 +60,13 @@ def test_rules_and_boxes_are_blank_and_nothing_moves() -> None:
     assert found.index("The harbour pays") == BOXED.index("The harbour pays")
 
 
+def test_a_rule_that_came_up_into_its_paragraph_is_blanked() -> None:
+    text = "1. Term.  The term shall          ----- last a year, from 3 ---- 5 May -- at most."
+    gone = "1. Term.  The term shall                last a year, from 3 ---- 5 May -- at most."
+    assert without_rules(text) == gone
+    assert without_rules("| Berth | ---- | Price |") == "| Berth | ---- | Price |"
+
+
 @given(st.text(alphabet="*#-= a\n\t", max_size=200))
 def test_what_is_drawn_alone_is_blanked(text: str) -> None:
     found = without_rules(without_boxes(text))
