@@ -468,7 +468,7 @@ MODEL_MARKS = Marks(0.6, 0.4, 0.7)
 """On the scale of ``evaluate.md``, where 0.5 is an answer in part, and passages with about half."""
 
 
-Rubrics = Literal["hardened", "published"]
+Rubrics = Literal["hardened", "reworded", "verbatim"]
 
 
 class LoopSettings(Group):
@@ -480,7 +480,8 @@ class LoopSettings(Group):
     rubrics: Rubrics = Field(
         default="hardened",
         description="What a model judges by, here and in `lexloop eval` and `lexloop judge`: our "
-        "rubrics, or what the papers print of theirs, without our caps and checks.",
+        "rubrics, those of the papers in our words, without our caps and checks, or the papers' "
+        "own text, word for word, from the files in the folder that LEXLOOP_PAPERS names.",
     )
     prompt_engineer: Literal["auto", "embedded", "model"] = Field(
         default="auto", description="Who rewords the question after a low score."
