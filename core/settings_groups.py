@@ -205,6 +205,10 @@ class AccessSettings(Group):
         return as_of
 
 
+ClassCount = Literal[2, 3, 4, 5]
+_COUNTS: Mapping[int, ClassCount] = {2: 2, 3: 3, 4: 4, 5: 5}
+
+
 class ClassPlan(Group):
     """The retrieval plan of one complexity class."""
 
@@ -248,8 +252,8 @@ class ByTokens(Group):
 
     budgets: tuple[Budget, Budget, Budget] = Field(
         default=(1500, 2000, 2500),
-        description="Tokens of passages for each complexity class, simplest first; of two classes "
-        "the last two count.",
+        description="Tokens of passages for each of three complexity classes, simplest first; of "
+        "two the last two count, and of four or five those between.",
     )
 
     @model_validator(mode="before")
@@ -263,11 +267,11 @@ class ByTokens(Group):
 class PlanSettings(Group):
     """The retrieval plan of a question, and the classifier that chooses it."""
 
-    classes: Literal[2, 3] | Annotated[tuple[ClassPlan, ...], Field(min_length=2, max_length=3)] = (
+    classes: ClassCount | Annotated[tuple[ClassPlan, ...], Field(min_length=2, max_length=5)] = (
         Field(
             default=3,
-            description="Complexity classes: 2 or 3, with HyPA-RAG's tables 6 and 7, or k, Q, K "
-            "and S of each class, simplest first.",
+            description="Complexity classes: 2 or 3, with HyPA-RAG's tables 6 and 7, 4 or 5, with "
+            "numbers between, or k, Q, K and S of each class, simplest first.",
         )
     )
     k: Literal["auto", "class"] | Annotated[int, Field(ge=1, le=50)] | ByTokens | ByScores = Field(
@@ -294,10 +298,11 @@ class PlanSettings(Group):
     )
 
     @property
-    def count(self) -> Literal[2, 3]:
+    def count(self) -> ClassCount:
         """The number of complexity classes."""
-        count = self.classes if isinstance(self.classes, int) else len(self.classes)
-        return 2 if count == 2 else 3
+        if isinstance(self.classes, int):
+            return self.classes
+        return _COUNTS[len(self.classes)]
 
 
 class RetrievalSettings(Group):

@@ -265,7 +265,7 @@ class _Agent:
             try:
                 return await judged(update, state["parsed"], context, views)
             except (ModelError, BudgetError) as error:
-                tell_loss("a verdict on the answer", "the answer unjudged", error.what)
+                tell_loss("a verdict", "the answer unjudged", error.what)
                 return {**update, "warning": f"{_UNJUDGED} {update['warning']}".strip()}
 
         first = await verdict(await chooser.answer(state["asked"], state["history"]))

@@ -63,7 +63,9 @@ def test_the_settings_are_accepted(setting: str) -> None:
 def test_every_published_figure_of_the_same_questions_stands_in_it() -> None:
     known = json.loads((files("lexloop.data") / "published.json").read_text("utf-8"))["tables"]
     listed = {(row["where"], row["what"]): row["published"] for row in ROWS}
-    for table, there in known.items():
+    of_ll144 = {name: there for name, there in known.items() if there["asked"] == "ll144"}
+    assert len(of_ll144) == 3
+    for table, there in of_ll144.items():
         for name, figures in there["rows"].items():
             where = table.removeprefix("HyPA-RAG ")
             assert float(listed[where, name]) == figures["correctness"]

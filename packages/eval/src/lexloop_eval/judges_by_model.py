@@ -70,6 +70,13 @@ class Questions(BaseModel):
     questions: Annotated[list[Words], Field(min_length=_QUESTIONS, max_length=_QUESTIONS)]
 
 
+class CorrectOrNot(BaseModel):
+    """Whether an answer is correct, after the reasoning."""
+
+    reasoning: str = ""
+    correct: StrictBool
+
+
 class ScoredEvidence(BaseModel):
     """One piece of evidence: reasoning, then a score for each answer."""
 
@@ -203,6 +210,12 @@ async def answer_relevancy(chat: Chat, given: Given) -> Score:
 async def correctness(chat: Chat, given: Given, method: Method) -> Score:
     """Return how correct an answer is, from 1 to 5 (HyPA-RAG, A.7)."""
     return await _graded(chat, f"correctness_{method}", RULES[given.rubrics].grade, given)
+
+
+async def correct_or_not(chat: Chat, given: Given) -> Score:
+    """Return 1 if an answer is correct, else 0: Giskard's judge, which HyPA-RAG compares (5.3)."""
+    values: Values = {"question": given.question, "reference": given.right, "answer": given.said}
+    return float((await prompted(chat, "correctness_binary", CorrectOrNot, **values)).correct)
 
 
 async def similarity_tenths(chat: Chat, given: Given) -> Score:
@@ -353,6 +366,7 @@ _SINGLE: dict[str, tuple[tuple[Need, ...], Callable[[Chat, Given], Coroutine[Any
         )
         for method in METHODS
     },
+    "model_correct_or_not": (("answer", "reference"), correct_or_not),
     "model_groundedness_tenths": (("statement", "passages"), groundedness_tenths),
     "model_similarity_tenths": (("answer", "reference"), similarity_tenths),
 }  # fmt: skip
