@@ -31,7 +31,10 @@ from lexloop.core.files import write_text
 
 _BLOCK = r"(<!-- figure: {} -->\n)(.*?)(<!-- end -->)"
 _COMMIT = re.compile(r"^.*?, \d{4}-\d\d-\d\d, commit `([0-9a-f]{7,40})`", re.DOTALL)
-QUOTING = [ROOT / name for name in ("README.md", "docs/papers.md", "docs/architecture.md")]
+QUOTING = [
+    ROOT / name
+    for name in ("README.md", "docs/papers.md", "docs/architecture.md", "docs/developer/working.md")
+]
 """Pages that quote figures."""
 _QUOTED = re.compile(r"<!-- ([\w-]+) :: ([^>]+?) :: ([^>]+?) -->(.*?)<!-- -->")
 
@@ -281,6 +284,7 @@ FIGURES = [
         f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
         needs="bm25s",
     ),
+    Figure("lexical", f"python benchmarks/lexical.py {_OBLIQA}", needs="bm25s"),
     Figure("indexing", f"python benchmarks/indexing.py {_PASSAGES} --windows statements,tokenless"),
     Figure(
         "indexing-contracts",

@@ -305,6 +305,9 @@ class PlanSettings(Group):
         return _COUNTS[len(self.classes)]
 
 
+Walk = Literal["paths", "pagerank"]
+
+
 class RetrievalSettings(Group):
     """The sources of passages, and their order in the answer."""
 
@@ -317,6 +320,11 @@ class RetrievalSettings(Group):
     )
     knowledge_graph: Literal["embedded", "none"] = Field(
         default="embedded", description="Whether the knowledge graph is searched."
+    )
+    walk: Walk = Field(
+        default="paths",
+        description="How the knowledge graph is walked from the keywords: along the best paths, or "
+        "by personalised PageRank, in graphs of up to 5,000 relations.",
     )
     lexical: Literal["index", "okapi"] = Field(
         default="index",
