@@ -284,7 +284,7 @@ FIGURES = [
         f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
         needs="bm25s",
     ),
-    Figure("lexical", f"python benchmarks/lexical.py {_OBLIQA}", needs="bm25s"),
+    Figure("lexical", f"python benchmarks/lexical.py {_PASSAGES}", needs="bm25s"),
     Figure("indexing", f"python benchmarks/indexing.py {_PASSAGES} --windows statements,tokenless"),
     Figure(
         "indexing-contracts",

@@ -12,8 +12,8 @@ those whose gold is among the passages for the answer, and ``cited`` that of tho
 cites it. Without the graph there are fewer candidates; ``as many candidates`` gives the search that
 many more instead. ``by PageRank`` walks the graph so from the keywords. ``ms`` is the median time
 of the step that walks the graph. Intervals are bootstrap 95 % over probes, the gain's over paired
-differences to the search without the graph, in the last lines to as many candidates. Without ``--law`` it is
-``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
+differences to the search without the graph, in the last lines to as many candidates. Without
+``--law`` it is ``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
 """
 
 import sys
