@@ -49,7 +49,8 @@ def main() -> None:
         summary = run(prepared, workers_for(base))
     print(f"{summary['questions']} questions of {'LL144' if given.data else 'the sample'}.")
     for name in dict.fromkeys(variant.source for variant in variants):
-        print(f"\n{name}: the paper asked {known[name]['asked']}\n")
+        asked = known[name]["asked"].replace("ll144", "269 questions on Local Law 144")
+        print(f"\n{name}: the paper asked {asked}\n")
         print(shown(name, known[name], summary))
 
 
