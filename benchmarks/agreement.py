@@ -8,7 +8,7 @@ not wholly. The judge calls a claim supported from a probability of 0.5 on. The 
 HyPA-RAG's figures 2, 8 and 9, by set in place of the question type, with bootstrap 95 % intervals
 over claims that share nothing. The first ``--most`` claims of a set are judged. WiCE, on which the
 judge was fitted, is in ``judges.py``, cross-validated. With --model that model judges by our
-rubrics or by the published ones, as the loop has it judge an answer; ``unread`` are replies that
+rubrics or by the reworded ones, as the loop has it judge an answer; ``unread`` are replies that
 have no scores, and count in no figure.
 """
 
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from _shared import options
 from pydantic import BaseModel, Field
@@ -25,6 +25,7 @@ from pydantic import BaseModel, Field
 from lexloop.core.errors import LexloopError
 from lexloop.core.jsonl import read_jsonl
 from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import Passage
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.minilm import load_minilm
@@ -66,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--model")
     parser.add_argument("--base-url")
     parser.add_argument("--cache", type=Path, help="the model's replies, so that a run goes on")
-    parser.add_argument("--rubrics", choices=("hardened", "published"), default="hardened")
+    parser.add_argument("--rubrics", choices=get_args(Rubrics), default="hardened")
     given = parser.parse_args(arguments)
     if not [*given.claims.glob("*.jsonl")]:
         parser.error(f"{given.claims} has no .jsonl files of claims")

@@ -3,10 +3,10 @@
     python benchmarks/all.py [--data DATA] [--only NAME,NAME] [--again] [--list]
 
 A figure is a command, and what it prints is a block of benchmarks/README.md, with the day and the
-commit. README.md quotes cells of these blocks. A figure is left alone while the rooms, its script
-and the published data that it takes are as they were when it was measured, so that the command
-goes on where it was ended; ``--again`` measures it all the same. Those for which something is
-missing here (data, a running engine, an extra) are told and keep what they were.
+commit. README.md and pages of the guide quote cells of these blocks. A figure is left alone while
+the rooms, its script and the published data that it takes are as they were when it was measured,
+so that the command goes on where it was ended; ``--again`` measures it all the same. Those for
+which something is missing here (data, a running engine, an extra) are told and keep what they were.
 
 DATA holds the published sets (default: ``LEXLOOP_DATA``); ``LEXLOOP_ENGINES`` is that of the tests.
 Figures of speed want a machine that does nothing else. All together take a night.
@@ -31,14 +31,19 @@ from lexloop.core.files import write_text
 
 _BLOCK = r"(<!-- figure: {} -->\n)(.*?)(<!-- end -->)"
 _COMMIT = re.compile(r"^.*?, \d{4}-\d\d-\d\d, commit `([0-9a-f]{7,40})`", re.DOTALL)
-_QUOTED = re.compile(r"<!-- ([\w-]+) \| ([^|>]+) \| ([^|>]+) -->(.*?)<!-- -->")
+QUOTING = [
+    ROOT / name
+    for name in ("README.md", "docs/papers.md", "docs/architecture.md", "docs/developer/working.md")
+]
+"""Pages that quote figures."""
+_QUOTED = re.compile(r"<!-- ([\w-]+) :: ([^>]+?) :: ([^>]+?) -->(.*?)<!-- -->")
 
 
 class Page:
     """A Markdown page with blocks of figures, and cells of these quoted elsewhere.
 
     A block stands between ``<!-- figure: NAME -->`` and ``<!-- end -->``. Its first line says what
-    printed the rest, when, and at which commit. ``<!-- NAME | ROW | COLUMN -->VALUE<!-- -->``
+    printed the rest, when, and at which commit. ``<!-- NAME :: ROW :: COLUMN -->VALUE<!-- -->``
     quotes a cell of a table of the block: of the first row with a cell ROW, what stands below
     COLUMN.
 
@@ -83,7 +88,7 @@ class Page:
         def anew(found: re.Match[str]) -> str:
             name, row, column, before = found.groups()
             value = cell(figures.block(name), row, column) or before
-            return f"<!-- {name} | {row} | {column} -->{value}<!-- -->"
+            return f"<!-- {name} :: {row} :: {column} -->{value}<!-- -->"
 
         self._text = _QUOTED.sub(anew, self._text)
         write_text(self._path, self._text)
@@ -279,6 +284,7 @@ FIGURES = [
         f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
         needs="bm25s",
     ),
+    Figure("lexical", f"python benchmarks/lexical.py {_PASSAGES}", needs="bm25s"),
     Figure("indexing", f"python benchmarks/indexing.py {_PASSAGES} --windows statements,tokenless"),
     Figure(
         "indexing-contracts",
@@ -314,7 +320,7 @@ def main() -> None:
     names = given.only.split(",") if given.only else [*known]
     if unknown := set(names) - known.keys():
         parser.error(f"no such figure: {', '.join(sorted(unknown))}; --list names all")
-    page, front = Page(ROOT / "benchmarks" / "README.md"), Page(ROOT / "README.md")
+    page = Page(ROOT / "benchmarks" / "README.md")
     late = [name for name in names if not _up_to_date(known[name], page)]
     if given.list:
         for name in names:
@@ -325,7 +331,8 @@ def main() -> None:
         parser.error(f"a figure names its commit, and there are changes: commit them\n{changed}")
     wanted = names if given.again else late
     failed = [name for name in wanted if not _measure(known[name], page, given.data)]
-    front.quote(page)
+    for quoting in QUOTING:
+        Page(quoting).quote(page)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
 
 

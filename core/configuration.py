@@ -42,7 +42,8 @@ _HARMLESS = {
 """The values that documents may choose. Other values could load a model or send text to one."""
 _PREFIX = "LEXLOOP_"
 _NO_SETTINGS = (
-    *("API_KEY", "BASE_URL", "CACHE", "COLLECTIONS", "CONFIG", "DATA_DIR", "DEBUG", "SERVER"),
+    *("API_KEY", "BASE_URL", "CACHE", "COLLECTIONS", "CONFIG", "DATA_DIR", "DEBUG", "PAPERS"),
+    "SERVER",
     *("ENGINE_USER", "ENGINE_PASSWORD", "ENGINE_API_KEY"),
     *("ENGINE_CA", "ENGINE_AWS_REGION", "ENGINE_AWS_SERVICE"),
 )

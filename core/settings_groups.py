@@ -205,6 +205,10 @@ class AccessSettings(Group):
         return as_of
 
 
+ClassCount = Literal[2, 3, 4, 5]
+_COUNTS: Mapping[int, ClassCount] = {2: 2, 3: 3, 4: 4, 5: 5}
+
+
 class ClassPlan(Group):
     """The retrieval plan of one complexity class."""
 
@@ -248,8 +252,8 @@ class ByTokens(Group):
 
     budgets: tuple[Budget, Budget, Budget] = Field(
         default=(1500, 2000, 2500),
-        description="Tokens of passages for each complexity class, simplest first; of two classes "
-        "the last two count.",
+        description="Tokens of passages for each of three complexity classes, simplest first; of "
+        "two the last two count, and of four or five those between.",
     )
 
     @model_validator(mode="before")
@@ -263,11 +267,11 @@ class ByTokens(Group):
 class PlanSettings(Group):
     """The retrieval plan of a question, and the classifier that chooses it."""
 
-    classes: Literal[2, 3] | Annotated[tuple[ClassPlan, ...], Field(min_length=2, max_length=3)] = (
+    classes: ClassCount | Annotated[tuple[ClassPlan, ...], Field(min_length=2, max_length=5)] = (
         Field(
             default=3,
-            description="Complexity classes: 2 or 3, with HyPA-RAG's tables 6 and 7, or k, Q, K "
-            "and S of each class, simplest first.",
+            description="Complexity classes: 2 or 3, with HyPA-RAG's tables 6 and 7, 4 or 5, with "
+            "numbers between, or k, Q, K and S of each class, simplest first.",
         )
     )
     k: Literal["auto", "class"] | Annotated[int, Field(ge=1, le=50)] | ByTokens | ByScores = Field(
@@ -294,10 +298,14 @@ class PlanSettings(Group):
     )
 
     @property
-    def count(self) -> Literal[2, 3]:
+    def count(self) -> ClassCount:
         """The number of complexity classes."""
-        count = self.classes if isinstance(self.classes, int) else len(self.classes)
-        return 2 if count == 2 else 3
+        if isinstance(self.classes, int):
+            return self.classes
+        return _COUNTS[len(self.classes)]
+
+
+Walk = Literal["paths", "pagerank"]
 
 
 class RetrievalSettings(Group):
@@ -312,6 +320,11 @@ class RetrievalSettings(Group):
     )
     knowledge_graph: Literal["embedded", "none"] = Field(
         default="embedded", description="Whether the knowledge graph is searched."
+    )
+    walk: Walk = Field(
+        default="paths",
+        description="How the knowledge graph is walked from the keywords: along the best paths, or "
+        "by personalised PageRank, in graphs of up to 5,000 relations.",
     )
     lexical: Literal["index", "okapi"] = Field(
         default="index",
@@ -468,7 +481,7 @@ MODEL_MARKS = Marks(0.6, 0.4, 0.7)
 """On the scale of ``evaluate.md``, where 0.5 is an answer in part, and passages with about half."""
 
 
-Rubrics = Literal["hardened", "published"]
+Rubrics = Literal["hardened", "reworded", "verbatim"]
 
 
 class LoopSettings(Group):
@@ -480,7 +493,8 @@ class LoopSettings(Group):
     rubrics: Rubrics = Field(
         default="hardened",
         description="What a model judges by, here and in `lexloop eval` and `lexloop judge`: our "
-        "rubrics, or what the papers print of theirs, without our caps and checks.",
+        "rubrics, those of the papers in our words, without our caps and checks, or the papers' "
+        "own text, word for word, from the files in the folder that LEXLOOP_PAPERS names.",
     )
     prompt_engineer: Literal["auto", "embedded", "model"] = Field(
         default="auto", description="Who rewords the question after a low score."

@@ -26,20 +26,23 @@ from lexloop.core.errors import (
     ModelError,
     ModelReplyError,
     SettingsError,
+    tell_loss,
 )
 from lexloop.core.running import Deadline, computed, computing, seconds_left, within
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
-from lexloop.core.types import ABSTENTION, Citation, Degradation, Turn, Usage
+from lexloop.core.types import ABSTENTION, Citation, Degradation, Evaluation, Turn, Usage
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
 from lexloop.graph.collections import described, route, views_of
 from lexloop.graph.combine import Reply, absent, combined, searched, tool_reply, written
 from lexloop.graph.compiled import Builder, Lexloop
 from lexloop.graph.node import Node, node_of
 from lexloop.graph.resources import embedded_only, settings_of
+from lexloop.graph.verdict import judged
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
-from lexloop.nodes.context import Context
+from lexloop.nodes.context import TRIAD, Context
+from lexloop.nodes.evaluate.node import AttemptRank, lowest_score
 from lexloop.nodes.messages import answer_message, structured
 from lexloop.nodes.question.parts import parse
 from lexloop.nodes.question.small_talk import replied, small_talk
@@ -193,7 +196,8 @@ class _Agent:
     async def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Ask the other collections, once, if all chosen ones abstain.
 
-        If any of their answers pass, only these count.
+        If any of their answers pass, only these count. An answer with a low score was tried again
+        in its own collection; another one's that passes in its place is more often wrong.
         """
         ways, replies = state["ways"], state.get("found") or {}
         if routed := state["routed"]:
@@ -224,15 +228,13 @@ class _Agent:
         chooser = _Chooser(chat, await computed(_descriptions, (*views_of(contexts).items(),)), ask)
         lost: list[Degradation] = []
         try:
-            text = await chooser.answer(state["asked"], state["history"])
+            update = await self._answered(chooser, state, runtime.context, contexts)
         except (ModelError, BudgetError) as error:
             if not any(reply.answers for reply in chooser.replies):
                 raise
             wanted, used = "the model's answer", "the answers of the collections"
             lost = [Degradation(node="agent", wanted=wanted, used=used, reason=error.what)]
             update = combined(chooser.replies)
-        else:
-            update = await computed(_checked, text, chooser, state["asked"], contexts)
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
         cost = summed(state["usage"], *(reply.state["usage"] for reply in chooser.replies))
@@ -244,6 +246,40 @@ class _Agent:
             "usage": usage,
             "degraded": [*update.get("degraded", []), *lost],
         }
+
+    async def _answered(
+        self,
+        chooser: "_Chooser",
+        state: AgentState,
+        context: Context,
+        contexts: Mapping[str, Context],
+    ) -> AgentUpdate:
+        """Return the model's judged answer; one that does not pass goes back to the model once.
+
+        The second counts only if it is better. An abstention stands if every collection abstained.
+        """
+        views = views_of(contexts)
+
+        async def verdict(text: str) -> AgentUpdate:
+            update = await computed(_checked, text, chooser, state["asked"], contexts)
+            try:
+                return await judged(update, state["parsed"], context, views)
+            except (ModelError, BudgetError) as error:
+                tell_loss("a verdict", "the answer unjudged", error.what)
+                return {**update, "warning": f"{_UNJUDGED} {update['warning']}".strip()}
+
+        first = await verdict(await chooser.answer(state["asked"], state["history"]))
+        reasons = _reasons(first["evaluation"])
+        nothing = first["abstained"] and not any(reply.answers for reply in chooser.replies)
+        may_retry = context.judge is not None and context.settings.loop.max_retries > 0
+        if first["evaluation"]["passed"] or nothing or not may_retry or not reasons:
+            return first
+        try:
+            second = await verdict(await chooser.again(reasons))
+        except (ModelError, BudgetError) as error:
+            tell_loss("another attempt", "the first answer", error.what)
+            return first
+        return second if _rank(second).beats(_rank(first)) else first
 
     async def _ask(self, collection: str, state: AgentState) -> AgentUpdate:
         """Run the question graph over a collection."""
@@ -314,6 +350,19 @@ def _checked(
     return written(text, chooser.replies, lambda name, document: views[name].text_of(document))
 
 
+def _reasons(evaluation: Evaluation) -> list[str]:
+    """Return why an answer did not pass, with its scores; nothing of one that was not judged."""
+    scores = {name: evaluation[name] for name in TRIAD}
+    shown = (f"{name.replace('_', ' ')} {s:.2f}" for name, s in scores.items() if s is not None)
+    return [*evaluation["reasons"], *shown]
+
+
+def _rank(update: AgentUpdate) -> AttemptRank:
+    evaluation = update["evaluation"]
+    verified, score = evaluation["citations_verified"], lowest_score(evaluation)
+    return AttemptRank(evaluation["passed"], verified, update["abstained"], score)
+
+
 @lru_cache(maxsize=4)
 def _descriptions(views: tuple[tuple[str, View], ...]) -> dict[str, str]:
     return {name: described(name, dict(views)) for name, _ in views}
@@ -330,6 +379,7 @@ MOST_CALLS, _MOST_ROUNDS = 8, 5
 """The most questions that a model may ask collections, and the most replies with questions."""
 _TURNS, _TURN_CHARS = 24, 4000
 _TOOL_CHARS = 60
+_UNJUDGED = "This answer was not evaluated."
 _NO_MORE = "No further question can be asked: answer from what was found."
 
 
@@ -347,6 +397,7 @@ class _Chooser:
     def __init__(self, chat: ChatModel, descriptions: Mapping[str, str], ask: Ask) -> None:
         self.replies: list[Reply] = []
         self.instructions = ""
+        self._messages: list[BaseMessage] = []
         self._chat, self._ask, self._calls = chat, ask, 0
         self._last_asked: asyncio.Event | None = None
         self._prompt = prompts.load("agent", {"history", "question"})
@@ -363,10 +414,24 @@ class _Chooser:
         """
         turns = [prompts.Data(t["role"], t["content"][:_TURN_CHARS]) for t in history[-_TURNS:]]
         self.instructions, user = self._prompt.render(history=turns, question=question)
+        return await self._said(user)
+
+    async def again(self, reasons: Sequence[str]) -> str:
+        """Return another answer, after why the last one did not pass.
+
+        Raises:
+            ModelError: The model's reply is unusable, or a collection cannot be asked.
+        """
+        told = [prompts.Data("reason", reason) for reason in reasons]
+        return await self._said(prompts.load("agent_again", {"reasons"}).render(reasons=told)[1])
+
+    async def _said(self, user: str) -> str:
+        """Return what the model says next in this question's conversation."""
         agent = await computed(self._agent)
         config: RunnableConfig = {"recursion_limit": 4 * (_MOST_ROUNDS + MOST_CALLS)}
-        state = await agent.ainvoke({"messages": [HumanMessage(user)]}, config)
-        return str(state["messages"][-1].text)
+        state = await agent.ainvoke({"messages": [*self._messages, HumanMessage(user)]}, config)
+        self._messages = state["messages"]
+        return str(self._messages[-1].text)
 
     def _agent(self) -> Any:
         from langchain.agents import create_agent  # half a second that only models need

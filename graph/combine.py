@@ -96,7 +96,7 @@ def searched(question: ParsedQuestion, replies: Sequence[Reply]) -> ParsedQuesti
 def written(text: str, replies: Sequence[Reply], text_in: TextIn) -> AgentUpdate:
     """Return the answer that a model wrote from the collections' answers, with checked citations.
 
-    A marker without a source is removed and reported.
+    A marker without a source is removed and reported. The answer has no verdict yet.
 
     Args:
         text: The model's text, with the numbers of ``numbered``.
@@ -129,15 +129,11 @@ def written(text: str, replies: Sequence[Reply], text_in: TextIn) -> AgentUpdate
     problems = _problems(answer, citations, text_in) if replies else [_UNBACKED]
     foreign = as_markers(n for n in used if n not in known)
     dropped = [f"Left out: {foreign}, which no collection gave."] if foreign else []
-    reasons = base["evaluation"]["reasons"] if replies else []
-    passed = bool(base["evaluation"]["passed"] and not problems)
     evaluation: Evaluation = {
-        **base["evaluation"],
+        **UNSCORED,
         "citations_verified": not problems,
-        "passed": passed,
-        "reasons": [*dropped, *problems, *reasons],
+        "reasons": problems,
     }
-    evaluation.pop("answers", None)  # it is the probability of the collections' own answers
     failed = " ".join(problems[:3])
     return {
         **base,
@@ -146,7 +142,7 @@ def written(text: str, replies: Sequence[Reply], text_in: TextIn) -> AgentUpdate
         "warning": " ".join(filter(None, [*dropped, failed, base.get("warning", "")])),
         "citations": citations,
         "near": [],
-        "finding": "answers" if passed else "in part",
+        "finding": "in part",
         "evaluation": evaluation,
     }
 

@@ -522,7 +522,7 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
     model = chat_for("evaluator", settings.loop.evaluator, chat)
     if model is None:
         return embedded
-    adviser = None if settings.loop.rubrics == "published" else embedded
+    adviser = embedded if settings.loop.rubrics == "hardened" else None
     return ModelJudge(model, adviser, settings.loop.rubrics, settings.prompts.evaluate)
 
 

@@ -41,6 +41,11 @@ _REACH = 200
 """Triplets considered of one provision or keyword; a hub has more."""
 
 
+WHOLE = 5_000
+"""The most triplets of a graph that networkx holds whole and walks; larger ones are read as a walk
+arrives, which costs the same for an index of any size."""
+
+
 class PartialPath(NamedTuple):
     """A complete or partial path; a lower cost (minus its score) is better."""
 
@@ -81,6 +86,7 @@ def best_paths(
     limit: int,
     *,
     met: Callable[[int], float] | None = None,
+    whole: Any = None,
     parts: bool = True,
 ) -> list[PartialPath]:
     """Return the best simple paths of 1 to ``length`` triplets, best first.
@@ -89,9 +95,13 @@ def best_paths(
     the entity it leaves, by the share of its relation, and by the relevance of what it reaches, in
     [0, 1] by ``met`` or, without it, by the seeds; every step after the first also by a decay. At a
     hub only the most informative triplets are followed. Without ``parts`` no step goes from a
-    provision to its parts or its parent.
+    provision to its parts or its parent. ``whole`` is the graph as ``whole_graph`` makes it, if it
+    fits: then networkx finds the paths, and they are the same.
     """
     wanted = met or (lambda entity: seeds.get(entity, 0.0))
+    if whole is not None:
+        every = _simple_paths(graph, whole, seeds, length, wanted)
+        return heapq.nsmallest(3 * limit, every)
     around = _Around(graph, parts)
     queue: list[PartialPath] = []
     best: list[float] = []
@@ -120,6 +130,66 @@ def best_paths(
     return paths
 
 
+def _simple_paths(
+    graph: Incidence,
+    whole: Any,
+    seeds: Mapping[int, float],
+    length: int,
+    wanted: Callable[[int], float],
+) -> Iterator[PartialPath]:
+    """Yield every simple path of 1 to ``length`` triplets from the seeds, by networkx."""
+    import networkx as nx
+
+    for seed, weight in seeds.items():
+        if seed not in whole:
+            continue
+        ends = whole.nodes - {seed}
+        for edges in nx.all_simple_edge_paths(whole, seed, ends, cutoff=length):
+            triplets = tuple(triplet for _, _, triplet in edges)
+            if len({*triplets}) < len(triplets):
+                continue
+            cost, decay = -weight, 1.0
+            for leave, end, triplet in edges:
+                cost = cost * decay * float(graph.specificity[leave])
+                share = whole[leave][end][triplet]["share"]
+                cost, decay = cost * share * (_UNMET + (1 - _UNMET) * wanted(end)), _DECAY
+            yield PartialPath(cost, triplets, (seed, *(end for _, end, _ in edges)))
+
+
+def by_pagerank(
+    whole: Any, seeds: Mapping[int, float], length: int, limit: int
+) -> list[PartialPath]:
+    """Return the triplets that personalised PageRank finds around the seeds, best first.
+
+    It ranks the entities within ``length`` steps of the seeds, along relations by their shares. A
+    triplet has the rank that it passes on, as a fraction of the most that one does.
+    """
+    import networkx as nx
+
+    inside = {seed: weight for seed, weight in seeds.items() if seed in whole}
+    if not inside:
+        return []
+    near = nx.compose_all([nx.ego_graph(whole, seed, radius=length) for seed in inside])
+    rank = nx.pagerank(near, personalization=inside, weight="share")
+    passed: dict[int, PartialPath] = {}
+    for leave, end, triplet, share in near.edges(keys=True, data="share"):
+        path = PartialPath(-rank[leave] * share, (triplet,), (leave, end))
+        passed[triplet] = min(path, passed.get(triplet, path))
+    best = heapq.nsmallest(limit, passed.values())
+    most = -best[0].cost if best else 1.0
+    return [path._replace(cost=path.cost / most) for path in best]
+
+
+def whole_graph(graph: Incidence, parts: bool) -> Any:
+    """Return the whole graph of a caller as a networkx graph; ``parts`` as for ``best_paths``."""
+    import networkx as nx
+
+    around, whole = _Around(graph, parts), nx.MultiDiGraph()
+    for entity in np.flatnonzero(graph.degrees).tolist():
+        whole.add_edges_from(around.read(entity))
+    return whole
+
+
 class _Around:
     """The part of the graph that a walk has reached, as a networkx graph.
 
@@ -141,14 +211,14 @@ class _Around:
         if entity not in self._left:
             self._left.add(entity)
             self._held.add_node(entity)
-            self._held.add_edges_from(self._read(entity))
+            self._held.add_edges_from(self.read(entity))
         edges: Iterable[tuple[int, int, int, float]] = self._held.out_edges(
             entity, keys=True, data="share"
         )
         return edges
 
-    def _read(self, entity: int) -> Iterator[tuple[int, int, int, dict[str, float]]]:
-        """Yield the edges. A provision that uses a term leads to the term's definition."""
+    def read(self, entity: int) -> Iterator[tuple[int, int, int, dict[str, float]]]:
+        """Yield an entity's edges. A provision that uses a term leads to its definition."""
         graph = self._graph
         near = graph.near_to(entity)
         rows, kinds = graph.joined[near].tolist(), graph.kinds[near].tolist()
@@ -180,7 +250,13 @@ class HandedOn(NamedTuple):
 
 
 def reachable_provisions(
-    graph: Incidence, chunks: Sequence[Iterable[int]], asked: Asked, length: int, limit: int
+    graph: Incidence,
+    chunks: Sequence[Iterable[int]],
+    asked: Asked,
+    length: int,
+    limit: int,
+    *,
+    whole: Any = None,
 ) -> list[HandedOn]:
     """Return the provisions reached from those of chunks in up to ``length`` steps, best first.
 
@@ -190,6 +266,7 @@ def reachable_provisions(
         asked: Provisions related to it come first.
         length: S of the plan.
         limit: The most provisions.
+        whole: The graph without parts, as for ``best_paths``.
     """
     seeds: dict[int, float] = {}
     stating: dict[int, int] = {}
@@ -203,7 +280,8 @@ def reachable_provisions(
                     seeds[above], stating[above] = weight, rank
                 weight *= _ABOVE
     best: dict[int, HandedOn] = {}
-    for path in best_paths(graph, seeds, length, 2 * limit, met=asked.met, parts=False):
+    paths = best_paths(graph, seeds, length, 2 * limit, met=asked.met, whole=whole, parts=False)
+    for path in paths:
         end, by = path.chain[-1], stating[path.chain[0]]
         if end not in by_chunk[by] and len(graph.held_by(end)):
             best.setdefault(end, HandedOn(path.triplets[-1], end, by, -path.cost))

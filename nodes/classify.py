@@ -4,10 +4,10 @@ import io
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from langgraph.runtime import Runtime
@@ -19,7 +19,7 @@ from lexloop.core.files import SUMS, check_sums, write_bytes
 from lexloop.core.packages import need_extra
 from lexloop.core.running import computing
 from lexloop.core.settings import Settings
-from lexloop.core.settings_groups import PlanSettings
+from lexloop.core.settings_groups import ClassCount, PlanSettings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Plan
 from lexloop.documents.text.tokens import WORD_OR_SIGN
@@ -226,15 +226,17 @@ class LinearClassifier:
         write_bytes(path, content.getvalue())
         return path
 
-    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+    def probabilities(self, question: str, classes: ClassCount) -> list[float]:
         """Return the probability of each number of pieces of context, the lowest first.
 
-        Three classes are one, two, and three or more pieces; two are one, and more than one.
+        Three classes are one, two, and three or more pieces; two are one, and more than one; four
+        and five lie between those of three.
         """
-        calibration = self.calibration_3 if classes == 3 else self.calibration_2
+        calibration = self.calibration_2 if classes == 2 else self.calibration_3
         logits = np.append(self.scores(question), 1.0) @ calibration.astype(np.float64)
         exponentials = np.exp(logits - logits.max())
-        return [float(share) for share in exponentials / exponentials.sum()]
+        shares = [float(share) for share in exponentials / exponentials.sum()]
+        return shares if len(shares) == classes else finer(shares, classes)
 
     def scores(self, question: str) -> NDArray[np.float64]:
         """Return uncalibrated scores, shape (6,): of the wording by class, then of the frame."""
@@ -248,6 +250,16 @@ class LinearClassifier:
         wording = grams["word"] + grams["char"] + self.bias[0]
         frame = grams["frame"] + surface @ self.measure_weights + self.bias[1]
         return np.concatenate([wording, frame]).astype(np.float64)
+
+
+def finer(shares: Sequence[float], classes: int) -> list[float]:
+    """Return probabilities of more classes: all at the two between which the expected class lies.
+
+    No questions are labelled by more than three classes, so these grade what three tell.
+    """
+    expected = sum(place * share for place, share in enumerate(shares))
+    scaled = expected * (classes - 1) / (len(shares) - 1)
+    return [max(0.0, 1.0 - abs(scaled - place)) for place in range(classes)]
 
 
 def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDArray[np.float64]:
@@ -303,7 +315,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     return {**ended, "structured_response": structured(ended), "messages": messages}
 
 
-TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
+TABLES: dict[ClassCount, tuple[Plan, ...]] = {
     2: (
         {"k": 5, "Q": 3, "K": 4, "S": 2},
         {"k": 10, "Q": 5, "K": 5, "S": 3},
@@ -313,8 +325,21 @@ TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
         {"k": 5, "Q": 5, "K": 4, "S": 2},
         {"k": 7, "Q": 7, "K": 5, "S": 3},
     ),
+    4: (
+        {"k": 3, "Q": 3, "K": 3, "S": 1},
+        {"k": 4, "Q": 4, "K": 4, "S": 2},
+        {"k": 6, "Q": 6, "K": 4, "S": 2},
+        {"k": 7, "Q": 7, "K": 5, "S": 3},
+    ),
+    5: (
+        {"k": 3, "Q": 3, "K": 3, "S": 1},
+        {"k": 4, "Q": 4, "K": 4, "S": 2},
+        {"k": 5, "Q": 5, "K": 4, "S": 2},
+        {"k": 6, "Q": 6, "K": 5, "S": 3},
+        {"k": 7, "Q": 7, "K": 5, "S": 3},
+    ),
 }
-"""Class count -> class -> plan."""
+"""Class count -> class -> plan. Four and five lie between three; HyPA-RAG leaves them to later."""
 
 
 def plan_for(complexity: int, settings: Settings) -> Plan:
@@ -372,7 +397,7 @@ class TransformerClassifier:
         self._name = name
         self._tokenizer, self._model = _load_sequence_classifier(name)
 
-    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+    def probabilities(self, question: str, classes: ClassCount) -> list[float]:
         """Return the probability of each number of pieces of context, the lowest first.
 
         A question is cut to the model's window.
@@ -386,7 +411,7 @@ class TransformerClassifier:
         if labels != classes:
             raise SettingsError(
                 f"The classifier {self._name} has {labels} labels, not {classes}.",
-                "Set classes to the number of labels of the model, 2 or 3, or use another model.",
+                "Set classes to the number of labels of the model, 2 to 5, or use another model.",
             )
         inputs = self._tokenizer(question, truncation=True, return_tensors="pt")
         with torch.inference_mode():
@@ -430,7 +455,14 @@ def _load_sequence_classifier(name: str) -> tuple[Any, Any]:
     return tokenizer, model.eval()
 
 
-DESCRIPTIONS = ("simple question", "complex question", "overview question")
+_BETWEEN = "question about two things"
+DESCRIPTIONS: Mapping[ClassCount, tuple[str, ...]] = {
+    2: ("simple question", "complex question"),
+    3: ("simple question", "complex question", "overview question"),
+    4: ("simple question", _BETWEEN, "complex question", "overview question"),
+    5: ("simple question", "detailed question", _BETWEEN, "complex question", "overview question"),
+}
+"""Class count -> the label of each class; those of two and three are HyPA-RAG's."""
 
 
 class ZeroShotClassifier:
@@ -459,13 +491,13 @@ class ZeroShotClassifier:
             "zero-shot-classification", model=model, tokenizer=tokenizer, device="cpu"
         )
 
-    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+    def probabilities(self, question: str, classes: ClassCount) -> list[float]:
         """Return the probability of each of ``DESCRIPTIONS`` for the question.
 
         A question is cut to the model's window. For blank text, which entails nothing, every class
         is equally likely.
         """
-        described = DESCRIPTIONS[:classes]
+        described = DESCRIPTIONS[classes]
         if not question.strip():
             return [1.0 / classes] * classes
         output = self._pipeline(question, list(described))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import ClassCount
 from lexloop.core.types import (
     ABSTENTION,
     Advice,
@@ -27,7 +28,7 @@ from lexloop.store.view import View
 class ComplexityClassifier(Protocol):
     """A classifier of questions by the pieces of context needed: one, two, three or more."""
 
-    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+    def probabilities(self, question: str, classes: ClassCount) -> list[float]:
         """Return one probability per class, summing to 1."""
         ...
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from langgraph.runtime import Runtime
 
 from lexloop.core.running import computing
+from lexloop.core.settings_groups import Walk
 from lexloop.core.state import State, Update
 from lexloop.core.types import Scored, Triplet
 from lexloop.nodes.context import Context
@@ -38,7 +39,11 @@ ScoredTriplets = list[tuple[Triplet, float]]
 
 
 def related(
-    graph: KnowledgeGraph, keywords: Sequence[str], chunk_ids: Sequence[str], path_length: int
+    graph: KnowledgeGraph,
+    keywords: Sequence[str],
+    chunk_ids: Sequence[str],
+    path_length: int,
+    by: Walk = "paths",
 ) -> tuple[ScoredTriplets, list[Stated]]:
     """Return the relations around a question, and the chunks that it may need.
 
@@ -51,7 +56,7 @@ def related(
         each best first.
     """
     asked = graph.match(keywords, _KEYWORD_SEEDS)
-    paths = graph.walk(asked, path_length, _PATHS)
+    paths = graph.walk(asked, path_length, _PATHS, by)
     relations = [(triplet, path.score) for path in paths for triplet in path.triplets]
     walked = [Stated(triplet["chunk_id"], score, "") for triplet, score in relations]
     looked_up: list[Stated] = []
@@ -107,6 +112,6 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     candidates = view.candidates(state["candidates"])
     operative = [one for one in candidates if not one.get("supporting")]
     top = [candidate["id"] for candidate in operative[: max(_SOURCES, plan["k"])]]
-    relations, statements = related(view.graph, keywords, top, plan["S"])
+    relations, statements = related(view.graph, keywords, top, plan["S"], settings.walk)
     found = chosen(statements, [candidate["id"] for candidate in candidates])
     return {"triplets": triplets_of(relations), "graph_candidates": [*map(_scored, found)]}

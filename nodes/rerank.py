@@ -125,8 +125,22 @@ def _rule(plan: PlanSettings, state: State, by_model: bool) -> ByScores | int | 
             bool(one["queries"] or one.get("opened")) or one["strategy"] == "broaden"
             for one in advice
         )
-        return by.budgets[state["complexity"] - plan.count] * (1 + wider)
+        return budget_of(by.budgets, state["complexity"], plan.count) * (1 + wider)
     return by if isinstance(by, ByScores) else None
+
+
+def budget_of(budgets: Sequence[int], complexity: int, classes: int) -> int:
+    """Return the tokens of a class: of two the last two budgets, of more than three those between.
+
+    Args:
+        budgets: Those of three classes, simplest first.
+        complexity: The class, from 0.
+        classes: Their number.
+    """
+    if classes <= len(budgets):
+        return budgets[complexity - classes]
+    place = complexity * (len(budgets) - 1) / (classes - 1)
+    return round(float(np.interp(place, range(len(budgets)), budgets)))
 
 
 def _kept(last: Attempt) -> list[Scored]:

@@ -80,9 +80,21 @@ class Prompt:
         return _filled(self.system, inserts), _filled(self.user, inserts)
 
 
+_AFTER: Mapping[str, str] = {
+    **dict.fromkeys(("correctness_general", "correctness_criteria"), "after_kalra"),
+    **dict.fromkeys(("correctness_examples", "augment_question"), "after_kalra"),
+    "evaluate": "after_wahidur",
+    **dict.fromkeys(("groundedness_tenths", "similarity_tenths"), "after_sultania"),
+    **dict.fromkeys(("fair_eval", "fair_eval_document"), "after_ryu"),
+    **dict.fromkeys(("chat_eval", "chat_eval_document"), "after_ryu"),
+}
+"""The folder of the prompts that are worded after a paper, by its first author."""
+
+
 def under(rubrics: Rubrics, name: str) -> str:
-    """Return the name of a judge's prompt: our hardened one, or the one that its paper prints."""
-    return name if rubrics == "hardened" else f"{rubrics}/{name}"
+    """Return the name of a prompt: our own, or the one worded after its paper if there is one."""
+    folder = _AFTER.get(name) if rubrics != "hardened" else None
+    return f"{folder}/{name}" if folder else name
 
 
 STEPS: Mapping[str, frozenset[str]] = {
@@ -124,6 +136,15 @@ def load(name: str, placeholders: Iterable[str], own: str = "") -> Prompt:
         return parse(name, own.strip(), placeholders)
     except DataError as error:
         raise SettingsError(f"prompts.{name} cannot be used: {error.what}", error.hint) from None
+
+
+def user_part(name: str) -> str:
+    """Return the part with the data of a prompt file, with its placeholders.
+
+    Raises:
+        DataError: The file is missing.
+    """
+    return _read(f"{name}.md").partition("=== user ===\n")[2].strip()
 
 
 def _read(file: str) -> str:

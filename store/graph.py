@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path as Folder
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from lexloop.core.errors import DataError
 from lexloop.core.folding import folded
+from lexloop.core.settings_groups import Walk
 from lexloop.core.types import Triplet
 from lexloop.knowledge.columns import (
     Columns,
@@ -31,12 +32,15 @@ from lexloop.knowledge.columns import (
 from lexloop.knowledge.relations import PREDICATES, Predicate, entity_key
 from lexloop.knowledge.walk import (
     SHARES,
+    WHOLE,
     Asked,
     EntityIndex,
     best_paths,
+    by_pagerank,
     reachable_provisions,
     stated,
     triplets_around,
+    whole_graph,
 )
 
 _AT_ONCE, _LOOKED_AT, _STATED = 4096, 16, 8
@@ -156,6 +160,15 @@ class KnowledgeGraph:
     def _incidence(self) -> Incidence:
         return Incidence(self._columns, self._visible, SHARES)
 
+    @cached_property
+    def _whole(self) -> Any:
+        """The graph as networkx holds it, or None if it is too large for that."""
+        return whole_graph(self._incidence, parts=True) if len(self) <= WHOLE else None
+
+    @cached_property
+    def _without_parts(self) -> Any:
+        return whole_graph(self._incidence, parts=False) if len(self) <= WHOLE else None
+
     @property
     def entities(self) -> list[str]:
         """The names of all entities, sorted."""
@@ -170,19 +183,25 @@ class KnowledgeGraph:
     def _index(self) -> EntityIndex:
         return EntityIndex(self._columns, self._incidence)
 
-    def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
+    def walk(
+        self, seeds: Mapping[str, float], path_length: int, limit: int, by: Walk = "paths"
+    ) -> list[Path]:
         """Return the ``limit`` best simple paths of triplets that start at a seed.
 
         A path has 1 to ``path_length`` triplets; ``walk.best_paths`` explains its score. Unknown
-        seeds are ignored.
+        seeds are ignored. ``by`` PageRank they are single triplets, if the graph is small enough
+        for it.
 
         Returns:
             Paths with distinct sequences of triplets, best first.
         """
         if path_length < 1 or limit < 1:
             return []
-        known = self._known(seeds)
-        paths = best_paths(self._incidence, known, path_length, limit)
+        known, whole = self._known(seeds), self._whole
+        if by == "pagerank" and whole is not None:
+            paths = by_pagerank(whole, known, path_length, limit)
+        else:
+            paths = best_paths(self._incidence, known, path_length, limit, whole=whole)
         best = sorted({step.triplets: step for step in reversed(paths)}.values())[:limit]
         fetched = self._fetch({triplet for step in best for triplet in step.triplets})
         names = self._columns.names
@@ -216,7 +235,9 @@ class KnowledgeGraph:
             if shown:
                 names.append(name)
                 chunks.append(shown)
-        related = reachable_provisions(self._incidence, chunks, asked, path_length, limit)
+        related = reachable_provisions(
+            self._incidence, chunks, asked, path_length, limit, whole=self._without_parts
+        )
         statements = {
             handed.provision: stated(self._incidence, handed.provision, asked)[:_STATED]
             for handed in related

@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
+from copy import copy
 from dataclasses import astuple, dataclass
 from difflib import SequenceMatcher
 from functools import partial
@@ -23,7 +24,7 @@ from lexloop.documents.text.tokens import LIST_ITEM, sentence_spans, term_set, t
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.alignment import NEGATORS
-from lexloop.nodes.context import Judge, Judgement
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.calculations import labelled
 from lexloop.nodes.evaluate.evidence import (
     Evidence,
@@ -218,6 +219,10 @@ class EmbeddedJudge:
         self._support = ClaimSupport(sources.embed)
         self._of_answer = load_weights("judges/relevance.json", "answer", AnswerFeatures)
         self._of_context = load_weights("judges/relevance.json", "context", ContextFeatures)
+
+    def over(self, sources: Sources) -> "EmbeddedJudge":
+        """Return the judge of answers from other documents."""
+        return EmbeddedJudge(sources)
 
     @computing
     def judge(
@@ -463,13 +468,19 @@ class ModelJudge:
     def __init__(
         self,
         chat: Chat,
-        adviser: Judge | None = None,
+        adviser: EmbeddedJudge | None = None,
         rubrics: Rubrics = "hardened",
         own: str = "",
     ) -> None:
         self._chat, self._adviser = chat, adviser
         name = prompts.under(rubrics, "evaluate")
         self._prompt = prompts.load(name, prompts.STEPS["evaluate"], own)
+
+    def over(self, sources: Sources) -> "ModelJudge":
+        """Return the judge of answers from other documents."""
+        other = copy(self)
+        other._adviser = self._adviser and self._adviser.over(sources)
+        return other
 
     async def judge(
         self,

@@ -193,29 +193,51 @@ async def _judged(state: State, context: Context) -> Evaluation:
         return _record(read, problems, passed=not problems and bool(draft["citations"]))
     # every attempt answers the question asked, however it was reworded since
     answers = _likely(state)
-    said = spread(said, _passages_cited(state))
+    said = spread(said, passages_cited(state["passages"], state["draft"]["citations"]))
     judgement = await context.judge.judge(state["meant"], state["passages"], said, answers)
     unanswered = [f"{UNANSWERED}{part}" for part in [*draft["unanswered"], *judgement.missing]]
     if not judgement.by_model:
         judgement = replace(judgement, answers=answers)
+    return weighed(judgement, problems, unanswered, draft["lacks"], context.settings)
+
+
+def weighed(
+    judgement: Judgement,
+    problems: list[str],
+    unanswered: list[str],
+    lacks: list[str],
+    settings: Settings,
+) -> Evaluation:
+    """Return the verdict on an answer.
+
+    Args:
+        judgement: What the judge says of it.
+        problems: Why its citations do not verify.
+        unanswered: What it leaves open.
+        lacks: What its writer missed; told if it does not pass.
+        settings: They have the marks.
+    """
     refused = [*problems, *unanswered, *judgement.unsupported]
-    passed = not refused and passes(judgement, context.settings)
-    lacks = [] if passed else draft["lacks"]
-    reasons = dict.fromkeys([*unanswered, *judgement.unsupported, *lacks, *judgement.reasons])
+    passed = not refused and passes(judgement, settings)
+    told = [] if passed else lacks
+    reasons = dict.fromkeys([*unanswered, *judgement.unsupported, *told, *judgement.reasons])
     return _record(replace(judgement, reasons=[*reasons]), problems, passed)
 
 
-def _passages_cited(state: State) -> dict[int, list[int]]:
-    """Return for each citation of the draft, by its number, those of the passages it is in."""
+def passages_cited(
+    passages: Sequence[Passage], citations: Sequence[Citation]
+) -> dict[int, list[int]]:
+    """Return for each citation, by its number, the numbers of the passages it is in."""
     return {
         citation["n"]: [
             passage["n"]
-            for passage in state["passages"]
+            for passage in passages
             if citation["document"] == passage["document"]
+            and citation.get("collection") == passage.get("collection")
             and passage["start"] < citation["end"]
             and citation["start"] < passage["end"]
         ]
-        for citation in state["draft"]["citations"]
+        for citation in citations
     }
 
 

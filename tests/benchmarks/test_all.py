@@ -18,11 +18,12 @@ def test_every_figure_has_its_block_and_every_block_its_figure() -> None:
     )
 
 
-def test_what_the_readme_quotes_stands_in_the_blocks() -> None:
-    page, front = Page(ROOT / "benchmarks" / "README.md"), Page(ROOT / "README.md")
+@pytest.mark.parametrize("path", figures.QUOTING, ids=lambda path: path.name)
+def test_what_a_page_quotes_stands_in_the_blocks(path: Path) -> None:
+    page, quoting = Page(ROOT / "benchmarks" / "README.md"), Page(path)
 
-    assert front.quoted()
-    for (name, row, column), value in front.quoted().items():
+    assert quoting.quoted()
+    for (name, row, column), value in quoting.quoted().items():
         assert cell(page.block(name), row, column) == value
 
 

@@ -13,7 +13,7 @@ KEY = "sk-very-secret"
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"plan.classes": 4}, r"plan\.classes is 4.*2 or 3"),
+        ({"plan.classes": 6}, r"plan\.classes is 6.*2, 3, 4 or 5"),
         ({"index.embedder": "cohere:x"}, r"embedder is 'cohere:x'.*embedded\|minilm\|trained:\.\+"),
         ({"access.as_of": "2024-13-01"}, r"as_of is '2024-13-01'.*month must be in 1\.\.12"),
         ({"model.temperature": float("nan")}, "temperature is nan.*less than or equal to 2"),

@@ -171,18 +171,18 @@ def test_who_may_see_less_does_not_go_on_with_a_thread(embedded: Resources, corp
         ask("staff")
 
 
-def test_published_rubrics_stand_alone(
+def test_reworded_rubrics_stand_alone(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
     scripted.play("generate", Reply("It is due within 10 business days [1]. Lions swim here [1]."))
     scripted.play("evaluate", scores(0.9, 0.8, 0.95))
-    scripted.play("published/evaluate", scores(0.9, 0.8, 0.95))
+    scripted.play("after_wahidur/evaluate", scores(0.9, 0.8, 0.95))
     found = {}
-    for rubrics in ("hardened", "published"):
+    for rubrics in ("hardened", "reworded"):
         chosen = {"loop.rubrics": rubrics, "answer.generator": "model"}
         graph = modelled(**{"loop.max_retries": 0, **chosen})
         found[rubrics] = graph.invoke({"question": QUESTION})["evaluation"]
-    assert found["published"] == found["hardened"]
+    assert found["reworded"] == found["hardened"]
     judged = {asked.role: asked.user for asked in scripted.requests if "evaluate" in asked.role}
     doubted = {role: 'kind="doubt"' in user for role, user in judged.items()}
-    assert doubted == {"evaluate": True, "published/evaluate": False}
+    assert doubted == {"evaluate": True, "after_wahidur/evaluate": False}

@@ -63,6 +63,7 @@ def test_so_it_is_by_every_other_way_to_search() -> None:
         {"fusion": "rrf"},
         {"fusion": "linear", "fusion.normalisation": "none"},
         {"retrieval.lexical": "okapi"},
+        {"retrieval.walk": "pagerank"},
         {"index.dense": "hnsw"},
         {"index.windows": "whole", "index.token_vectors": False},
     ):

@@ -15,6 +15,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.knowledge.columns import FILES
 from lexloop.knowledge.relations import entity_key
+from lexloop.knowledge.walk import best_paths, whole_graph
 from lexloop.store.graph import KnowledgeGraph
 
 HARBOUR = [
@@ -115,6 +116,27 @@ def test_laws_of_walks(
         assert 0 < path.score <= 1
     sequences = [tuple(map(str, path.triplets)) for path in paths]
     assert len(set(sequences)) == len(sequences)
+
+
+@given(RELATIONS, SEEDS, st.integers(1, 4), st.booleans())
+def test_networkx_walks_the_same_paths(
+    triplets: list[Triplet], seeds: dict[str, float], length: int, parts: bool
+) -> None:
+    graph = graph_of(triplets)
+    incidence, known = graph._incidence, graph._known(seeds)
+    whole = whole_graph(incidence, parts=parts)
+    own = best_paths(incidence, known, length, 20, parts=parts)
+    assert best_paths(incidence, known, length, 20, whole=whole, parts=parts) == own
+
+
+def test_pagerank_by_hand() -> None:
+    """From one seed with two relations alike, each end gets half of what it passes on."""
+    graph = graph_of([relation("a1", "requires", "b1"), relation("a1", "requires", "c1", start=1)])
+    paths = graph.walk({"a1": 1.0}, 1, 9, "pagerank")
+    assert [path.entities[0] for path in paths] == ["a1", "a1"]
+    assert [path.score for path in paths] == pytest.approx([1.0, 1.0])
+    assert {path.triplets[0]["object"] for path in paths} == {"b1", "c1"}
+    assert graph.walk({"zeppelin": 1.0}, 1, 9, "pagerank") == []
 
 
 @given(RELATIONS, SEEDS, st.randoms(use_true_random=False))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from tiny_bert import build
 
 from lexloop.core.errors import DataError, QuestionError, SettingsError
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import ClassCount
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation
 from lexloop.nodes.classify import (
@@ -26,6 +27,7 @@ from lexloop.nodes.classify import (
     bucket,
     chosen_class,
     classify,
+    finer,
     plan_for,
 )
 from lexloop.nodes.context import Corpus
@@ -36,7 +38,7 @@ Opened = Callable[..., Update]
 class Fixed:
     """Gives the same probabilities for every question."""
 
-    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+    def probabilities(self, question: str, classes: ClassCount) -> list[float]:
         return [0.1, 0.2, 0.7]
 
 
@@ -112,6 +114,7 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
     [
         ({"plan.classes": 2}, [(5, 3, 4, 2), (10, 5, 5, 3)]),
         ({"plan.classes": 3}, [(3, 3, 3, 1), (5, 5, 4, 2), (7, 7, 5, 3)]),
+        ({"plan.classes": 4}, [(3, 3, 3, 1), (4, 4, 4, 2), (6, 6, 4, 2), (7, 7, 5, 3)]),
         ({"variant": "pa"}, [(3, 3, 0, 0), (5, 5, 0, 0), (7, 7, 0, 0)]),
         ({"variant": "llm_only"}, [(0, 0, 0, 0)] * 3),
     ],
@@ -185,10 +188,26 @@ def shipped() -> LinearClassifier:
 
 @given(ANY_TEXT)
 def test_shares_sum_to_one_and_are_repeatable(text: str) -> None:
-    for classes in (2, 3):
+    for classes in get_args(ClassCount):
         shares = shipped().probabilities(text, classes)
+        assert len(shares) == classes
         assert sum(shares) == pytest.approx(1.0)
         assert shares == shipped().probabilities(text, classes)
+
+
+@pytest.mark.parametrize(
+    ("shares", "classes", "expected"),
+    [
+        ([1.0, 0.0, 0.0], 5, [1, 0, 0, 0, 0]),
+        ([0.0, 0.0, 1.0], 4, [0, 0, 0, 1]),
+        ([0.5, 0.25, 0.25], 5, [0, 0.5, 0.5, 0, 0]),  # class 0.75 of 2 is 1.5 of 4
+        ([0.0, 1.0, 0.0], 4, [0, 0.5, 0.5, 0]),
+    ],
+)
+def test_four_and_five_classes_lie_between_three(
+    shares: list[float], classes: int, expected: list[float]
+) -> None:
+    assert finer(shares, classes) == pytest.approx(expected)
 
 
 QUESTION = "what must an employer do and who checks it ?"

@@ -29,6 +29,7 @@ from lexloop.nodes.rerank import (
     FeatureReranker,
     NoReranker,
     adaptive_k,
+    budget_of,
     first_related,
     merge,
     of_each_document,
@@ -181,6 +182,12 @@ def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_
     update = update_of(rerank, asked, around)
     assert "".join(ids(update["passages"])) == taken
     assert update["plan"]["k"] == len(taken)
+
+
+def test_of_five_classes_the_budgets_between_three_count() -> None:
+    assert [budget_of((1500, 2000, 2500), place, 5) for place in range(5)] == [
+        *(1500, 1750, 2000, 2250, 2500)
+    ]
 
 
 def test_of_two_classes_the_last_two_budgets_count() -> None:

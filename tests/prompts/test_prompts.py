@@ -17,6 +17,7 @@ from lexloop.core.types import ABSTENTION
 from lexloop.prompts import Data, load, numbered, parse, under
 from lexloop_eval.judges_by_model import (
     Claims,
+    CorrectOrNot,
     EvidenceReply,
     PanelTurn,
     Questions,
@@ -39,6 +40,7 @@ REPLIES: dict[str, list[type[BaseModel]]] = {
     "context_precision": [Verdicts, Verdict],
     "questions_of_answer": [Questions],
     **{f"{of}_tenths": [TenthsGrade] for of in ("groundedness", "similarity")},
+    "correctness_binary": [CorrectOrNot],
     **{f"correctness_{by}": [Grade] for by in ("general", "criteria", "examples")},
     **{
         under(rubrics, f"{name}{by}"): forms

@@ -81,7 +81,7 @@ def test_a_model_answers_and_another_judges(
     assert metrics["model_calls"]["mean"] > 0
 
 
-def test_published_rubrics_are_recorded_and_not_compared_unsaid(
+def test_reworded_rubrics_are_recorded_and_not_compared_unsaid(
     run: Run, gold: Path, tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
@@ -90,36 +90,36 @@ def test_published_rubrics_are_recorded_and_not_compared_unsaid(
     command = ["eval", str(gold), "--workers", "1", "--judge", "openai:judges", "--base-url"]
     command += [server.base_url, "--json", "--out"]
     assert run(*command, a).exit_code == 0
-    published = run(*command, b, "--rubrics", "published")
-    assert published.exit_code == 0, published.stderr
-    summary = json.loads(published.stdout)
-    assert summary["rubrics"] == "published"
+    reworded = run(*command, b, "--rubrics", "reworded")
+    assert reworded.exit_code == 0, reworded.stderr
+    summary = json.loads(reworded.stdout)
+    assert summary["rubrics"] == "reworded"
     assert summary["variants"][0]["metrics"]["model_correctness_general"]["mean"] == 5.0
     known = json.loads((tmp_path / "b" / "run.json").read_text("utf-8"))
-    assert known["rubrics"] == known["settings"]["loop"]["rubrics"] == "published"
-    assert "rubrics of models: published" in (tmp_path / "b" / "summary.md").read_text("utf-8")
+    assert known["rubrics"] == known["settings"]["loop"]["rubrics"] == "reworded"
+    assert "rubrics of models: reworded" in (tmp_path / "b" / "summary.md").read_text("utf-8")
     output = run("compare", a, b).stdout
     assert "The runs differ in their rubrics." in output
     assert "model_*" in output
-    assert "published rubrics" in output
+    assert "reworded rubrics" in output
     unlike = [json.loads(run("compare", a, folder, "--json").stdout)["unlike"] for folder in (a, b)]
     assert unlike == [[], ["rubrics"]]
     other = run(*command, b)
     assert other.exit_code == 2
-    assert "rubrics was 'published', now 'hardened'" in other.stderr
+    assert "rubrics was 'reworded', now 'hardened'" in other.stderr
 
 
 def test_rubrics_that_there_are_not(run: Run, gold: Path) -> None:
     for command in (("eval", str(gold)), ("judge", str(gold))):
         result = run(*command, "--rubrics", "strict")
         assert result.exit_code == 2
-        assert "'hardened' or 'published'" in result.stderr
+        assert "'hardened', 'reworded' or 'verbatim'" in result.stderr
 
 
 def _by_role(request: Request) -> Reply:
     if request.body["model"] == "answers":
         return Reply("An evaluation by an independent auditor.")
-    if request.role and request.role.startswith("published/correctness"):
+    if request.role and request.role.startswith("after_kalra/correctness"):
         return Reply("5\nIt is right.")
     if request.role and request.role.startswith("correctness"):
         return Reply('{"reasoning": "It is near.", "score": 4}')

@@ -13,7 +13,7 @@ from lexloop.apps.feedback import FeedbackStore, Opinion
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION, Citation
 from lexloop_eval.case import Case
-from lexloop_eval.opinions import as_calibration, as_gold
+from lexloop_eval.opinions import as_calibration, as_gold, as_preferences
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -114,3 +114,24 @@ def test_gold_of_an_abstention_and_of_an_answer_without_citations() -> None:
     assert "evidence" not in alone
     assert alone["reference_answer"]
     assert as_gold([]) == as_calibration([]) == []
+
+
+def test_thumbs_on_one_question_are_preferences() -> None:
+    down = opinion("b", vote="down", standalone="when is the FEE due?", answer="In June [1].")
+    other = opinion("c", vote="down", answer="In May [1].", contexts=["Another passage."])
+    alone = opinion("d", vote="down", standalone="Who pays it?")
+    same = opinion("e", vote="down", answer="By 31 March. Not later.")
+    assert as_preferences([opinion(), down, other, alone, same]) == [
+        {
+            "question": "When is the fee due?",
+            "passages": ["The fee is due by 31 March."],
+            "chosen": "By 31 March [1]. Not later [2].",
+            "rejected": "In June [1].",
+        },
+        {
+            "question": "When is the fee due?",
+            "context": "The fee is due by 31 March.",
+            "chosen": "By 31 March. Not later.",
+            "rejected": "In May.",
+        },
+    ]

@@ -47,10 +47,10 @@ def by_role(request: Request) -> Reply:
     claims = len(re.findall(r'(?:claim|passage)="', request.user))
     low_first = [9 if i == 0 else 2 for i in range(count)]
     whole = request.role or ""
-    role, published = whole.removeprefix("published/"), whole.startswith("published/")
+    role, reworded = whole.rpartition("/")[2], whole.startswith("after_")
     evidence = {"reasoning": "so", "scores": low_first}
     replies: dict[str, Any] = {
-        "fair_eval": {"evidence": [evidence] * (1 if published else 3)},
+        "fair_eval": {"evidence": [evidence] * (1 if reworded else 3)},
         "chat_eval": {"remark": "so", "scores": low_first},
         "split_claims": {"claims": ["one"]},
         "attribute_claims": {"verdicts": [{"n": 1, "verdict": True}]},
@@ -64,7 +64,7 @@ def by_role(request: Request) -> Reply:
     }  # fmt: skip
     for part, reply in replies.items():
         if role.startswith(part) or role.endswith(part):
-            plain = published and "score" in reply
+            plain = reworded and "score" in reply
             return Reply(f"{reply['score']}\nSo." if plain else json.dumps(reply))
     raise AssertionError(role)
 
@@ -104,8 +104,8 @@ def test_by_a_model(
     assert good["scores"]["model_correctness_criteria"] == 4.0
     assert unresolved(penalty, "model_faithfulness") == "no passage was retrieved"
     assert summary["rubrics"] == "hardened"
-    published, (first, second, _) = judge(*asked, "--rubrics", "published")
-    assert published["rubrics"] == "published"
+    reworded, (first, second, _) = judge(*asked, "--rubrics", "reworded")
+    assert reworded["rubrics"] == "reworded"
     panels = [(record["scores"]["model_fair_eval"]) for record in (first, second)]
     assert panels == [9.0, 2.0], "one order alone, as the paper has it"
     assert first["scores"]["model_correctness_criteria"] == 4.0

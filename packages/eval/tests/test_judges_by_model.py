@@ -209,6 +209,7 @@ def rehearse(server: FakeOpenAI) -> None:
     scores = {"general": 3, "criteria": 4, "examples": 2.5}
     for method, score in scores.items():
         server.play(f"correctness_{method}", reply(score=score))
+    server.play("correctness_binary", reply(correct=False))
     server.play("groundedness_tenths", reply(score=0.5))
     server.play("similarity_tenths", reply(score=0.7))
     triad = {"answer_relevance": 1, "context_relevance": 0.75, "groundedness": 0.5}
@@ -226,6 +227,7 @@ def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: 
         "model_correctness_general": 3.0,
         "model_correctness_criteria": 4.0,
         "model_correctness_examples": 2.5,
+        "model_correct_or_not": 0.0,
         "model_groundedness_tenths": 0.5,
         "model_similarity_tenths": 0.7,
         "model_answer_relevance": 1.0,
@@ -233,12 +235,12 @@ def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: 
         "model_groundedness": 0.5,
     }
     assert list(scores.items()) == list(wanted.items())
-    assert len(server.requests) == asker.spent["model_calls"] == 12
+    assert len(server.requests) == asker.spent["model_calls"] == 13
     assert model_metrics(asker, GIVEN) == scores
-    assert len(server.requests) == 12
+    assert len(server.requests) == 13
 
 
-CORRECT = {f"model_correctness_{method}" for method in METHODS}
+CORRECT = {"model_correct_or_not", *(f"model_correctness_{method}" for method in METHODS)}
 GROUNDED = {"model_faithfulness", "model_groundedness_tenths"}
 GROUNDED |= {"model_context_relevance", "model_groundedness"}
 STATED = {*GROUNDED, "model_answer_relevancy", "model_answer_relevance"}

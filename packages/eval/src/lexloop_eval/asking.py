@@ -25,11 +25,13 @@ from lexloop.core.errors import (
 from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.text_cache import TextCache, replies_path
 from lexloop.core.types import Usage
 from lexloop.models.chat import connect
 from lexloop.models.request import Chat, ChatReply, ChatRequest, Unreadable, parsed, read_json
 from lexloop_eval.score import Unresolved
+from lexloop_eval.verbatim import verbatim
 
 if TYPE_CHECKING:
     from lexloop.apps.cli.terminal import Report
@@ -192,10 +194,25 @@ def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -
     return hashlib.sha256(identity.encode()).hexdigest()
 
 
-async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Value) -> Form:
-    """Return a model's reply, in a form, to a prompt filled with ``values``."""
-    system, user = prompts.load(name, values).render(**values)
-    return parsed(await chat.ask(ChatRequest(name, system, user, form)), form)
+async def prompted(
+    chat: Chat,
+    name: str,
+    form: type[Form],
+    by: Rubrics = "hardened",
+    /,
+    **values: prompts.Value,
+) -> Form:
+    """Return a model's reply, in a form, to a prompt filled with ``values``.
+
+    ``by`` says whose wording of the prompt it is.
+
+    Raises:
+        InputError: The paper's own text of the prompt is wanted and not there.
+    """
+    own = verbatim(name) if by == "verbatim" else ""
+    file = prompts.under(by, name)
+    system, user = prompts.load(file, values, own).render(**values)
+    return parsed(await chat.ask(ChatRequest(file, system, user, form)), form)
 
 
 class ProvisionQuestions(BaseModel):

@@ -19,13 +19,14 @@ from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.judges import JudgeReply
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question.parts import parse
-from lexloop.prompts import Data, under
+from lexloop.prompts import Data, Value
 from lexloop_eval.asking import Asker, prompted
 from lexloop_eval.metrics import retrieval
 from lexloop_eval.metrics.text import cosine
 from lexloop_eval.rubrics import RULES, Graded
 from lexloop_eval.score import Score, Unresolved, resolved
 
+Values = dict[str, Value]
 _MOST_CLAIMS = 40
 _QUESTIONS = 3
 """N of HyPA-RAG's formula; the paper leaves it open, and Ragas, which it uses, takes three."""
@@ -67,6 +68,13 @@ class Questions(BaseModel):
     """The questions that an answer would fit."""
 
     questions: Annotated[list[Words], Field(min_length=_QUESTIONS, max_length=_QUESTIONS)]
+
+
+class CorrectOrNot(BaseModel):
+    """Whether an answer is correct, after the reasoning."""
+
+    reasoning: str = ""
+    correct: StrictBool
 
 
 class ScoredEvidence(BaseModel):
@@ -204,6 +212,12 @@ async def correctness(chat: Chat, given: Given, method: Method) -> Score:
     return await _graded(chat, f"correctness_{method}", RULES[given.rubrics].grade, given)
 
 
+async def correct_or_not(chat: Chat, given: Given) -> Score:
+    """Return 1 if an answer is correct, else 0: Giskard's judge, which HyPA-RAG compares (5.3)."""
+    values: Values = {"question": given.question, "reference": given.right, "answer": given.said}
+    return float((await prompted(chat, "correctness_binary", CorrectOrNot, **values)).correct)
+
+
 async def similarity_tenths(chat: Chat, given: Given) -> Score:
     """Return how much an answer is like the reference, in parts and whole (Adobe, appendix B)."""
     return await _graded(chat, "similarity_tenths", RULES[given.rubrics].tenths, given)
@@ -212,22 +226,20 @@ async def similarity_tenths(chat: Chat, given: Given) -> Score:
 async def groundedness_tenths(chat: Chat, given: Given) -> Score:
     """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
     passages, form = number("passage", given.contexts), RULES[given.rubrics].tenths
-    name = under(given.rubrics, "groundedness_tenths")
-    return (await prompted(chat, name, form, passages=passages, answer=given.said)).score
+    values: Values = {"passages": passages, "answer": given.said}
+    return (await prompted(chat, "groundedness_tenths", form, given.rubrics, **values)).score
 
 
 async def _triad(chat: Chat, given: Given) -> JudgeReply:
     """LQ-RAG's three scores (section III), which come in one reply."""
     text, passages = parse(given.question)["text"], number("passage", given.contexts)
-    name = under(given.rubrics, "evaluate")
-    return await prompted(
-        chat, name, JudgeReply, question=text, passages=passages, answer=given.answer
-    )
+    values: Values = {"question": text, "passages": passages, "answer": given.answer}
+    return await prompted(chat, "evaluate", JudgeReply, given.rubrics, **values)
 
 
 async def _graded(chat: Chat, name: str, form: type[Graded], given: Given) -> float:
     values = {"question": given.question, "reference": given.right, "answer": given.said}
-    return (await prompted(chat, under(given.rubrics, name), form, **values)).score
+    return (await prompted(chat, name, form, given.rubrics, **values)).score
 
 
 @cache
@@ -266,24 +278,21 @@ async def fair_eval(
         rubrics: The rubrics to judge by.
     """
     scores_of: list[list[float]] = [[] for _ in answers]
-    (name, shown), rules = _prompt_for("fair_eval", document, rubrics), RULES[rubrics]
+    (name, shown), rules = _prompt_for("fair_eval", document), RULES[rubrics]
     for first in range(len(answers))[: None if rules.every_order else 1]:
         order = [*range(first, len(answers)), *range(first)]
         numbered = number("answer", [answers[i] for i in order])
         schema = evidence_on(len(answers), rules.pieces)
-        reply = await prompted(
-            chat, name, schema, question=question, answers=numbered, pieces=rules.pieces, **shown
-        )
+        values: Values = {"question": question, "answers": numbered, "pieces": rules.pieces}
+        reply = await prompted(chat, name, schema, rubrics, **values, **shown)
         for place, answer in enumerate(order):
             scores_of[answer] += [piece.scores[place] for piece in reply.evidence]
     return [fmean(scores) for scores in scores_of]
 
 
-def _prompt_for(name: str, document: str | None, rubrics: Rubrics) -> tuple[str, dict[str, str]]:
+def _prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:
     """The prompt's name with or without a document, and what to render it with besides."""
-    if document is None:
-        return under(rubrics, name), {}
-    return under(rubrics, f"{name}_document"), {"document": document}
+    return (name, {}) if document is None else (f"{name}_document", {"document": document})
 
 
 @cache
@@ -318,13 +327,14 @@ async def chat_eval(
         return []
     remarks: list[Data] = []
     turns: list[PanelTurn] = []
-    name, shown = _prompt_for("chat_eval", document, rubrics)
+    name, shown = _prompt_for("chat_eval", document)
     numbered, schema = number("answer", answers), turn_on(len(answers))
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
         turn = await prompted(
             chat,
             name,
             schema,
+            rubrics,
             speaker=speaker,
             question=question,
             answers=numbered,
@@ -356,6 +366,7 @@ _SINGLE: dict[str, tuple[tuple[Need, ...], Callable[[Chat, Given], Coroutine[Any
         )
         for method in METHODS
     },
+    "model_correct_or_not": (("answer", "reference"), correct_or_not),
     "model_groundedness_tenths": (("statement", "passages"), groundedness_tenths),
     "model_similarity_tenths": (("answer", "reference"), similarity_tenths),
 }  # fmt: skip

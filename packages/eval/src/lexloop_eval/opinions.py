@@ -45,6 +45,33 @@ def as_calibration(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
     ]
 
 
+def as_preferences(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
+    """Return pairs of answers to the same question that ``lexloop finetune generator --dpo`` reads.
+
+    Each answer with a thumbs up is paired with each with a thumbs down. If both were written from
+    the same passages they keep their markers, and otherwise neither does.
+    """
+    by_question: dict[str, list[Opinion]] = {}
+    for opinion in opinions:
+        by_question.setdefault(" ".join(opinion.standalone.casefold().split()), []).append(opinion)
+    return [
+        _preference(up, down)
+        for given in by_question.values()
+        for up in given
+        for down in given
+        if (up.vote, down.vote) == ("up", "down") and _prose(up.answer) != _prose(down.answer)
+    ]
+
+
+def _preference(up: Opinion, down: Opinion) -> dict[str, Any]:
+    if up.contexts and up.contexts == down.contexts:
+        written = {"passages": up.contexts, "chosen": up.answer, "rejected": down.answer}
+        return {"question": up.standalone, **written}
+    context = "\n\n".join(up.contexts)
+    prose = {"chosen": _prose(up.answer), "rejected": _prose(down.answer)}
+    return {"question": up.standalone, "context": context, **prose}
+
+
 def _gold(opinion: Opinion) -> dict[str, Any]:
     answer = _prose(opinion.answer)
     gold: dict[str, Any] = {

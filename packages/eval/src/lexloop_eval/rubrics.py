@@ -90,6 +90,8 @@ RULES: Mapping[Rubrics, Rules] = {
     # three pieces and every order are FairEval's own
     "hardened": Rules(Grade, TenthsGrade, pieces=3, every_order=True),
     # Eval-RAG, table 2, says nothing of either
-    "published": Rules(GradeLine, ShareLine, pieces=1, every_order=False),
+    **dict.fromkeys(
+        ("reworded", "verbatim"), Rules(GradeLine, ShareLine, pieces=1, every_order=False)
+    ),
 }
 """Chosen by ``loop.rubrics``; which part is whose says docs/user/rubrics.md."""

@@ -29,7 +29,8 @@ def test_what_cannot_be_run_at_all_names_each_reason_once() -> None:
 
 
 def test_an_index_is_not_cut_anew() -> None:
-    able, skipped = runnable(chunking(), BASE, index=True)
+    theirs = [variant for variant in chunking() if not variant.name.startswith("BM25Okapi")]
+    able, skipped = runnable(theirs, BASE, index=True)
     assert [variant.name for variant in able] == [f"k = {k}" for k in (1, 3, 5, 7, 10)]
     assert all("the corpus is an index" in item["reason"] for item in skipped)
 

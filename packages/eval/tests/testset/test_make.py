@@ -203,6 +203,6 @@ def test_a_model_rewords_and_rules_stand_in(server: FakeOpenAI, asker: Asker) ->
 
 
 def test_a_model_rewords_as_the_paper_has_it(server: FakeOpenAI, asker: Asker) -> None:
-    asker.rubrics = "published"
-    server.play("published/augment_question", Reply("\nIs it a\nlevy?\n"))
+    asker.rubrics = "reworded"
+    server.play("after_kalra/augment_question", Reply("\nIs it a\nlevy?\n"))
     assert ModelNoise(asker)("vague", "What is the levy?", Random(1)) == "Is it a levy?"

@@ -300,9 +300,17 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
 def generator(
     *,
     base: Annotated[str, option("To begin with: a local folder or a hub id.", "MODEL")],
-    domain: Annotated[Path, _data("Questions on the domain.", "FILE")],
-    instructions: Annotated[Path, _data("General instructions.", "FILE")],
     out: Annotated[Path, option("The folder to make, for local:DIR.", "DIR")],
+    domain: Annotated[Path | None, _data("Questions on the domain.", "FILE")] = None,
+    instructions: Annotated[Path | None, _data("General instructions.", "FILE")] = None,
+    dpo: Annotated[
+        Path | None,
+        _data(
+            "In place of both: pairs of answers of which people preferred one, as `lexloop "
+            "feedback export --as preferences` writes them.",
+            "FILE",
+        ),
+    ] = None,
     tests: Annotated[
         list[Path] | None,
         _data(
@@ -350,7 +358,7 @@ def generator(
     reply_tokens: Annotated[int, _merging("Of an answer that is measured, at most.", min=1)] = 256,
     as_json: options.AsJson = False,
 ) -> None:
-    r"""Train a model that writes answers: two LoRA adapters, merged into one.
+    r"""Train a model that writes answers: two LoRA adapters, merged into one, or DPO on thumbs.
 
     One adapter learns questions on your domain, one general instructions. The base, each adapter
     and the merged model are measured on the files of --test.
@@ -361,15 +369,11 @@ def generator(
     well. With "passages": \["..."] instead of context, a row is asked as the graph asks for an
     answer, with "history": \[turns] as it asks for a question written out. To measure on, each
     file of one kind: with "choices": \["...", "..."] a multiple choice, whose answer is one of
-    them; with "label" instead of answer a classification; else question answering. Use the result
+    them; with "label" instead of answer a classification; else question answering. Of --dpo:
+    {"question": "...", "passages": \["..."], "chosen": "...", "rejected": "..."}. Use the result
     with: lexloop ask --model local:DIR.
     """
-    from lexloop_train.generator import (
-        AdapterRecipe,
-        GeneratorPlan,
-        make_generator,
-        most_at_once,
-    )
+    from lexloop_train.generator import AdapterRecipe, most_at_once
 
     recipe = AdapterRecipe(
         epochs=epochs,
@@ -383,24 +387,49 @@ def generator(
         seed=choice_seed,
         four_bit=_four_bit(precision),
     )
-    plan = GeneratorPlan(
-        base=base,
-        domain=domain,
-        instructions=instructions,
-        tests=tuple(tests or ()),
-        out=out,
-        recipe=recipe,
-        held_back=held_back,
-        domain_weight=domain_weight,
-        reply_tokens=reply_tokens,
-        licence=licence,
-        command=_shown_command(),
-    )
-    card = make_generator(plan, note)
+    common: dict[str, Any] = {
+        "base": base,
+        "tests": tuple(tests or ()),
+        "out": out,
+        "recipe": recipe,
+        "held_back": held_back,
+        "reply_tokens": reply_tokens,
+        "licence": licence,
+        "command": _shown_command(),
+    }
+    card = _made(domain, instructions, dpo, domain_weight, common)
     if as_json:
         write_json(card)
         return
     _show(card, out)
+
+
+def _made(
+    domain: Path | None,
+    instructions: Path | None,
+    dpo: Path | None,
+    domain_weight: float,
+    common: dict[str, Any],
+) -> dict[str, Any]:
+    """Train on preferences, or two adapters, and return the card.
+
+    Raises:
+        InputError: It is not said on what to train.
+    """
+    from lexloop_train.generator import GeneratorPlan, make_generator
+    from lexloop_train.preferences import PreferencePlan, make_preferred
+
+    if dpo and not (domain or instructions):
+        return make_preferred(PreferencePlan(pairs=dpo, **common), note)
+    if dpo or not (domain and instructions):
+        raise InputError(
+            "It is not said on what to train.",
+            "Give --domain and --instructions, or --dpo alone; for both, train on the first and "
+            "give the result as --base.",
+        )
+    files = {"domain": domain, "instructions": instructions}
+    plan: dict[str, Any] = {**common, **files, "domain_weight": domain_weight}
+    return make_generator(GeneratorPlan(**plan), note)
 
 
 def _show(card: dict[str, Any], out: Path) -> None:
@@ -433,14 +462,15 @@ def _four_bit(precision: _Precision) -> bool:
 
 def _table(name: str, figures: dict[str, Any]) -> list[str]:
     from lexloop_eval.report.tables import markdown_table
-    from lexloop_train.generator import STAGES
+    from lexloop_train import generator, preferences
 
+    stages = generator.STAGES if "merged" in figures else preferences.STAGES
     title = f"{name}: {figures['kind']}, {figures['questions']} questions"
     rows = [
-        [metric, *(_shown(figures[stage][metric]) for stage in STAGES)]
-        for metric in figures[STAGES[0]]
+        [metric, *(_shown(figures[stage][metric]) for stage in stages)]
+        for metric in figures[stages[0]]
     ]
-    return [one_line(title), "", *markdown_table(["", *STAGES], rows), ""]
+    return [one_line(title), "", *markdown_table(["", *stages], rows), ""]
 
 
 def _shown(figure: dict[str, float] | float | None) -> str:

@@ -100,7 +100,7 @@ def train_adapter(
             named="on rows held back",
             patience=recipe.patience,
         )
-        _save(trainer.model, folder / ADAPTER)
+        save_adapter(trainer.model, folder / ADAPTER)
     state = trainer.state
     return {
         "too_long": len(rows.trained) + len(rows.held) - len(trained) - len(held_back),
@@ -155,61 +155,70 @@ def _encoded(local: LocalModel, examples: Sequence[Example], most: int) -> Rows:
 def _trainer(
     local: LocalModel, trained: Rows, held_back: Rows, recipe: AdapterRecipe, folder: Path
 ) -> Any:
-    import torch
     from datasets import Dataset
-    from peft import LoraConfig
     from trl.trainer.sft_config import SFTConfig
     from trl.trainer.sft_trainer import SFTTrainer
 
-    gpu = torch.cuda.is_available()
-    # a step has the same rows, however many are on the device at once
-    at_once = max(n for n in range(1, recipe.at_once + 1) if recipe.batch % n == 0)
-    steps = math.ceil(len(trained) / recipe.batch)
-    check_steps = math.ceil(steps / _CHECKS_PER_EPOCH)
-    settings: Any = SFTConfig(
-        output_dir=str(folder),
-        num_train_epochs=recipe.epochs,
-        learning_rate=recipe.rate,
-        weight_decay=recipe.decay,
-        lr_scheduler_type="cosine",
-        warmup_steps=_WARMUP,
-        per_device_train_batch_size=at_once,
-        per_device_eval_batch_size=at_once,
-        gradient_accumulation_steps=recipe.batch // at_once,
-        gradient_checkpointing=gpu,
-        bf16=gpu and torch.cuda.is_bf16_supported(),
-        max_length=None,
-        seed=recipe.seed,
-        eval_strategy="steps",
-        eval_steps=check_steps,
-        save_strategy="steps",
-        save_steps=check_steps,
-        load_best_model_at_end=True,
-        metric_for_best_model="eval_loss",
-        greater_is_better=False,
-        dataloader_pin_memory=gpu,
-        **STEADY,
-    )
-    lora = LoraConfig(
-        r=recipe.rank,
-        lora_alpha=_ALPHA_TO_RANK * recipe.rank,
-        # on a processor its random numbers would take as long as all else
-        lora_dropout=_DROPOUT if gpu else 0.0,
-        target_modules="all-linear",
-        task_type="CAUSAL_LM",
-    )
     trainer: Any = SFTTrainer(
         model=local.model,
-        args=settings,
+        args=SFTConfig(max_length=None, **adapter_settings(recipe, len(trained), folder)),
         train_dataset=Dataset.from_list(trained),
         eval_dataset=Dataset.from_list(held_back),
         processing_class=local.tokenizer,
-        peft_config=lora,
+        peft_config=lora_of(recipe),
     )
     return trainer
 
 
-def _save(model: Any, folder: Path) -> None:
+def adapter_settings(recipe: AdapterRecipe, rows: int, folder: Path) -> dict[str, Any]:
+    """Return the arguments of a trainer of an adapter; checkpoints go to ``folder``."""
+    import torch
+
+    gpu = torch.cuda.is_available()
+    # a step has the same rows, however many are on the device at once
+    at_once = max(n for n in range(1, recipe.at_once + 1) if recipe.batch % n == 0)
+    check_steps = math.ceil(math.ceil(rows / recipe.batch) / _CHECKS_PER_EPOCH)
+    return {
+        "output_dir": str(folder),
+        "num_train_epochs": recipe.epochs,
+        "learning_rate": recipe.rate,
+        "weight_decay": recipe.decay,
+        "lr_scheduler_type": "cosine",
+        "warmup_steps": _WARMUP,
+        "per_device_train_batch_size": at_once,
+        "per_device_eval_batch_size": at_once,
+        "gradient_accumulation_steps": recipe.batch // at_once,
+        "gradient_checkpointing": gpu,
+        "bf16": gpu and torch.cuda.is_bf16_supported(),
+        "seed": recipe.seed,
+        "eval_strategy": "steps",
+        "eval_steps": check_steps,
+        "save_strategy": "steps",
+        "save_steps": check_steps,
+        "load_best_model_at_end": True,
+        "metric_for_best_model": "eval_loss",
+        "greater_is_better": False,
+        "dataloader_pin_memory": gpu,
+        **STEADY,
+    }
+
+
+def lora_of(recipe: AdapterRecipe) -> Any:
+    """Return peft's configuration of an adapter."""
+    import torch
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=recipe.rank,
+        lora_alpha=_ALPHA_TO_RANK * recipe.rank,
+        # on a processor its random numbers would take as long as all else
+        lora_dropout=_DROPOUT if torch.cuda.is_available() else 0.0,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+
+
+def save_adapter(model: Any, folder: Path) -> None:
     """Write the adapter as safetensors, whole or not at all."""
     part = folder.with_name(f"{folder.name}.part")
     if part.exists():
@@ -246,6 +255,11 @@ class GeneratorPlan:
     reply_tokens: int
     licence: str
     command: str
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that train, for a card."""
+    return {name: version(name) for name in _VERSIONS}
 
 
 def four_bit_here() -> bool:
@@ -289,8 +303,8 @@ def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
     }
     origin = _origin(plan, rows, tests)
     if plan.out.exists():
-        return _made_before(plan.out, origin)
-    with _workplace(plan.out, origin) as work:
+        return made_before(plan.out, origin)
+    with workplace(plan.out, origin) as work:
         return _Maker(plan, rows, tests, work, say).finish(origin)
 
 
@@ -329,7 +343,7 @@ class _Maker:
                 }
                 for test in self.tests
             },
-            "versions": {name: version(name) for name in _VERSIONS},
+            "versions": versions(),
         }
         folder = self.work / "merged"
         for kind in KINDS:
@@ -357,24 +371,25 @@ class _Maker:
         )
 
     def _measure(self, stage: str) -> dict[str, Any]:
-        if not self.tests:
-            return {}
-        self.say(f"{stage}: measuring")
         plan, recipe = self.plan, self.plan.recipe
-        with enough_memory(f"{stage} was measured"):
-            model = str(self.work / "merged") if stage == "merged" else plan.base
-            local = load_local(model, four_bit=recipe.four_bit)
-            if stage in KINDS:
-                adapted = self._adapted(local.model, stage)
-                if not recipe.four_bit:  # beside the weights an adapter slows every layer
-                    adapted = adapted.merge_and_unload()
-                local = LocalModel(adapted, local.tokenizer)
-            return {
-                test.path.name: measure(
-                    local, test, plan.reply_tokens, max(recipe.at_once, _WRITTEN_AT_ONCE)
-                )
-                for test in self.tests
-            }
+        model = str(self.work / "merged") if stage == "merged" else plan.base
+
+        def adapted(local: LocalModel) -> LocalModel:
+            if stage not in KINDS:
+                return local
+            made = self._adapted(local.model, stage)
+            # beside the weights an adapter slows every layer
+            return LocalModel(made if recipe.four_bit else made.merge_and_unload(), local.tokenizer)
+
+        return measured(
+            model,
+            self.tests,
+            recipe,
+            reply_tokens=plan.reply_tokens,
+            say=self.say,
+            stage=stage,
+            adapted=adapted,
+        )
 
     def _adapted(self, model: Any, kind: str, *more: str) -> Any:
         from peft import PeftModel
@@ -410,6 +425,36 @@ class _Maker:
         return dict(zip(KINDS, (domain, 1.0 - domain), strict=True))
 
 
+def measured(
+    model: str,
+    tests: Sequence[MeasuredFile],
+    recipe: AdapterRecipe,
+    *,
+    reply_tokens: int,
+    say: Say,
+    stage: str,
+    adapted: Callable[[LocalModel], LocalModel] = lambda local: local,
+) -> dict[str, Any]:
+    """Return the figures of a model by the names of the files that it is measured on.
+
+    Args:
+        model: A folder or a hub id.
+        tests: The files.
+        recipe: Its precision, and how many rows are on the device at once.
+        reply_tokens: Maximum tokens of an answer.
+        say: Called with what is done.
+        stage: The name of the stage.
+        adapted: Returns the loaded model with an adapter, if there is one.
+    """
+    if not tests:
+        return {}
+    say(f"{stage}: measuring")
+    with enough_memory(f"{stage} was measured"):
+        local = adapted(load_local(model, four_bit=recipe.four_bit))
+        at_once = max(recipe.at_once, _WRITTEN_AT_ONCE)
+        return {test.path.name: measure(local, test, reply_tokens, at_once) for test in tests}
+
+
 def _origin(
     plan: GeneratorPlan, rows: dict[str, DividedRows], tests: Sequence[MeasuredFile]
 ) -> dict[str, Any]:
@@ -417,7 +462,7 @@ def _origin(
     files = {"domain": plan.domain, "instructions": plan.instructions}
     recipe = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
     return {
-        "base": {"name": plan.base, "sha256": _weights_of(plan.base)},
+        "base": {"name": plan.base, "sha256": weights_of(plan.base)},
         "licence": plan.licence,
         "data": {
             kind: {
@@ -436,7 +481,7 @@ def _origin(
     }
 
 
-def _weights_of(base: str) -> dict[str, str] | str:
+def weights_of(base: str) -> dict[str, str] | str:
     """SHA-256 of the weights in a folder; of a hub id the commit that is loaded."""
     folder = Path(base).expanduser()
     if folder.is_dir():
@@ -454,7 +499,7 @@ def _weights_of(base: str) -> dict[str, str] | str:
     return str(config._commit_hash)
 
 
-def _made_before(out: Path, origin: dict[str, Any]) -> dict[str, Any]:
+def made_before(out: Path, origin: dict[str, Any]) -> dict[str, Any]:
     """The card of a folder that the same plan has made."""
     try:
         card: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
@@ -471,7 +516,7 @@ def _made_before(out: Path, origin: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
+def workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
     """Lock the folder of the stages' results for this process, and remove it when done."""
     work = _beside(out)
     plan = work / "plan.json"

@@ -43,7 +43,9 @@ FEWEST = 10
 Kind = Literal["multiple choice", "classification", "question answering"]
 
 
-class _Row(BaseModel):
+class Row(BaseModel):
+    """A question as it is asked of a model."""
+
     model_config = ConfigDict(frozen=True)
 
     question: str = Field("", validation_alias=AliasChoices("question", "instruction"))
@@ -80,7 +82,7 @@ class _Row(BaseModel):
         return [*instructions, {"role": "user", "content": user}]
 
 
-class Example(_Row):
+class Example(Row):
     """A row to train on."""
 
     question: str = Field(pattern=r"\S", validation_alias=AliasChoices("question", "instruction"))
@@ -94,7 +96,7 @@ class Example(_Row):
         return RewriteReply(standalone=self.answer).model_dump_json()
 
 
-class MeasuredRow(_Row):
+class MeasuredRow(Row):
     """A row to be measured on; a classification has the labels of its file as choices."""
 
     choices: tuple[str, ...] = ()

@@ -55,24 +55,27 @@ def list_feedback(*, file: _File = None, as_json: options.AsJson = False) -> Non
 def export(
     *,
     form: Annotated[
-        Literal["gold", "calibration"],
+        Literal["gold", "calibration", "preferences"],
         option(
-            "Gold questions for `lexloop eval`, or rows for `lexloop judge --human human`.",
+            "Gold questions for `lexloop eval`, rows for `lexloop judge --human human`, or pairs "
+            "for `lexloop finetune generator --dpo`.",
             flag="--as",
         ),
     ] = "gold",
     out: Annotated[Path | None, option("Where to. Default: standard output.", "FILE")] = None,
     file: _File = None,
 ) -> None:
-    """Convert opinions into gold questions or calibration rows, as JSON Lines.
+    """Convert opinions into gold questions, calibration rows or preferences, as JSON Lines.
 
     An answer with a thumbs up becomes its question's reference. A question whose answer has a
-    thumbs down has no reference and is marked needs_review.
+    thumbs down has no reference and is marked needs_review. A preference is two answers to one
+    question, one with a thumbs up and one with a thumbs down.
     """
     from lexloop.core.jsonl import write_checked
-    from lexloop_eval.opinions import as_calibration, as_gold
+    from lexloop_eval.opinions import as_calibration, as_gold, as_preferences
 
-    rows = (as_gold if form == "gold" else as_calibration)(opinions(file))
+    forms = {"gold": as_gold, "calibration": as_calibration, "preferences": as_preferences}
+    rows = forms[form](opinions(file))
     # escapes keep what others wrote from steering a terminal that the lines are shown on
     text = "".join(json.dumps(row).replace("\x7f", "\\u007f") + "\n" for row in rows)
     if out is None:

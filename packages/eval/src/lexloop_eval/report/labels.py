@@ -34,6 +34,7 @@ _MARKS = {
 }
 """From which score on a judge says that an answer is supported; of shares of claims all count."""
 _CORRECTNESS = ("correctness", "model_correctness_")
+_BINARY = "model_correct_or_not"
 _HEADS = {
     "precision": "Precision",
     "recall": "Recall",
@@ -150,6 +151,8 @@ def _judges(asked: Asked, answers: Iterable[RunAnswer]) -> list[_Judge]:
     for name in (name for name in names if name.startswith(_CORRECTNESS)):
         judges.append(_Judge(name, name, _as_grade, int))
         judges.append(_Judge(f"{name} >= {GOOD:g}", name, _is_good, _is_good))
+    if _BINARY in names:
+        judges.append(_Judge(_BINARY, _BINARY, int, _is_good))
     return judges
 
 

@@ -260,6 +260,7 @@ _LABELS = {
     "model_correctness_general": "correctness (1–5), general prompt, by a model",
     "model_correctness_criteria": "correctness (1–5), criteria, by a model",
     "model_correctness_examples": "correctness (1–5), criteria and examples, by a model",
+    "model_correct_or_not": "correct or not, by a model",
     "model_calls": "model calls",
     "words": "words in the answer",
     "passed": "passed the evaluation",

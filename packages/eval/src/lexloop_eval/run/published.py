@@ -68,7 +68,8 @@ def published(base: Settings) -> list[Variant]:
     """Return the rows of the papers' tables that settings can express.
 
     They are those of HyPA-RAG's tables 2, 3 and 9 (v1), of tables 1 to 5 of Sultania et al., and of
-    LQ-RAG's tables 11 and 12. Each says how it differs from the published one.
+    LQ-RAG's tables 11 and 12. Each says how it differs from the published one. A row of ours in
+    every table retrieves by rank-bm25's BM25Okapi alone.
 
     Args:
         base: Gives the model, embedder, reranker and retries of the rows that have any.
@@ -86,8 +87,18 @@ def chunking() -> list[Variant]:
     counts = {f"k = {k}": {**fixed, "plan.k": k} for k in (1, 3, 5, 7, 10)}
     return [
         *(Variant(name, changes, "HyPA-RAG figure 3") for name, changes in chunkers.items()),
+        _okapi("HyPA-RAG figure 3", fixed),
         *(Variant(name, changes, "HyPA-RAG figure 7") for name, changes in counts.items()),
+        _okapi("HyPA-RAG figure 7", fixed),
     ]
+
+
+def _okapi(table: str, changes: Changes) -> Variant:
+    """Return the row of a table that retrieves by rank-bm25's BM25Okapi alone."""
+    alone = {"retrieval.lexical": "okapi", "fusion": "rrf", "fusion.lexical_weight": 1.0}
+    documents = {"fusion.documents": changes.get("fusion.documents")}
+    kept = {name: value for name, value in changes.items() if not name.startswith("fusion")}
+    return Variant(f"BM25Okapi alone, {table}", {**kept, **alone, **documents}, table)
 
 
 def _rows(
@@ -143,10 +154,14 @@ def _hypa_rag(base: Settings) -> list[Variant]:
     three, two = _ablation(3, base), _ablation(2, base)
     not_in_table_9 = ("k, Q (2-class)", "k, Q + reranker (2-class)")
     table_9 = {name: row for name, row in two.items() if name not in not_in_table_9}
+    fixed = {**_HYPA, "variant": "fixed", "plan.k": FIXED_K}
     return [
         *_table_2(base),
+        _okapi("HyPA-RAG table 2", fixed),
         *_rows("HyPA-RAG table 3", three, _HYPA_PARTS, base),
+        _okapi("HyPA-RAG table 3", fixed),
         *_rows("HyPA-RAG table 9", table_9, _HYPA_PARTS, base),
+        _okapi("HyPA-RAG table 9", fixed),
     ]
 
 
@@ -215,7 +230,8 @@ def _adobe(base: Settings) -> list[Variant]:
         *(
             variant
             for number, rows in grids.items()
-            for variant in _rows(f"Sultania et al. table {number}", rows, _ADOBE_PARTS, base)
+            for table in [f"Sultania et al. table {number}"]
+            for variant in [*_rows(table, rows, _ADOBE_PARTS, base), _okapi(table, bm25)]
         ),
         *_strategies(bm25, dense, hybrid, base),
     ]
@@ -237,6 +253,7 @@ def _strategies(
         *_rows(table, {"BM25": bm25}, {"generator": "GPT-4o"}, base),
         *_rows(table, untuned, large, base),
         *_rows(table, tuned, _ADOBE_PARTS, base, "trained_embedder"),
+        _okapi(table, bm25),
     ]
     return [replace(variant, negative=True) for variant in rows]
 
@@ -254,6 +271,7 @@ def _lq_rag(base: Settings) -> list[Variant]:
         *_rows(table, {"Naive RAG": {**naive, **minilm}}, _NAIVE_PARTS, base),
         *_rows(table, {"RAG + FTM": naive}, _LQ_PARTS, base, "trained"),
         *_rows(table, {"LQ-RAG": looped}, _LQ_PARTS, base),
+        _okapi(table, naive),
     ]
     closed = (replace(variant, source="LQ-RAG table 12") for variant in closed_domain(variants))
     return [*variants, *closed]

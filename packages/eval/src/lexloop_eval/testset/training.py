@@ -6,7 +6,7 @@ more verbose or more concise (appendix A.9).
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal
@@ -14,10 +14,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.settings_groups import Rubrics
 from lexloop.documents.text.tokens import STOP_WORDS
 from lexloop.models.request import PlainReply
-from lexloop.prompts import under
 from lexloop_eval.asking import Asker, prompted
 from lexloop_eval.score import Unresolved
 from lexloop_eval.testset.facts import Fact, lowered
@@ -125,10 +123,14 @@ class RewordedAlone(PlainReply):
         return {"question": text.strip()}
 
 
-_FORMS: Mapping[Rubrics, type[Reworded] | type[RewordedAlone]] = {
-    "hardened": Reworded,
-    "published": RewordedAlone,
-}
+async def _reworded(asker: Asker, manner: int, text: str) -> Reworded | RewordedAlone:
+    """Return the question in another manner, as the asker's rubrics have it done."""
+    by, name = asker.rubrics, "augment_question"
+    if by == "verbatim":  # the paper prints one for each manner
+        return await prompted(asker, f"{name}_{manner}", RewordedAlone, by, question=text)
+    if by == "reworded":
+        return await prompted(asker, name, RewordedAlone, by, manner=manner, question=text)
+    return await prompted(asker, name, Reworded, manner=manner, question=text)
 
 
 class ModelNoise:
@@ -148,10 +150,7 @@ class ModelNoise:
         """The question with that noise."""
         if self._asker is None or kind not in MANNERS:
             return NOISES[kind](text, rng)
-        name, form = under(self._asker.rubrics, "augment_question"), _FORMS[self._asker.rubrics]
-        reply = self._asker.settle(
-            prompted(self._asker, name, form, manner=MANNERS[kind], question=text)
-        )
+        reply = self._asker.settle(_reworded(self._asker, MANNERS[kind], text))
         if isinstance(reply, Unresolved):
             self.failed += 1
             return NOISES[kind](text, rng)
