@@ -208,11 +208,7 @@ class AccessSettings(Group):
 class ClassPlan(Group):
     """The retrieval plan of one complexity class."""
 
-    k: int = Field(
-        ge=1,
-        le=50,
-        description="Passages for the answer; up to two that they hand on to come beside them.",
-    )
+    k: int = Field(ge=1, le=50, description="Passages for the answer.")
     Q: int = Field(ge=0, le=20, description="Sub-queries.")
     K: int = Field(ge=0, le=20, description="Knowledge-graph keywords.")
     S: int = Field(ge=0, le=5, description="Knowledge-graph path length.")
@@ -276,6 +272,14 @@ class PlanSettings(Group):
         "gives each class a budget of tokens, or `scores`, which goes by the scores of the "
         "reranked candidates. auto is `tokens` if a model writes the answer, and `class` if not.",
     )
+    beside: int | None = Field(
+        default=None,
+        ge=0,
+        le=50,
+        description="The most passages beside the k, such as those that they refer to; the "
+        "embedded generator then quotes nothing outside its passages. Unset: 0 if k is a number, "
+        "and otherwise as many as the question needs.",
+    )
     Q: int | None = Field(default=None, ge=0, le=20, description="Fix Q, the sub-queries.")
     K: int | None = Field(
         default=None, ge=0, le=20, description="Fix K, the knowledge-graph keywords."
@@ -292,6 +296,11 @@ class PlanSettings(Group):
     min_class_probability: Share = Field(
         default=0.5, description="Below this probability the classifier takes the middle class."
     )
+
+    @property
+    def most_beside(self) -> int | None:
+        """The most passages beside the k, or None for as many as the question needs."""
+        return 0 if self.beside is None and isinstance(self.k, int) else self.beside
 
     @property
     def count(self) -> Literal[2, 3]:

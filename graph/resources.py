@@ -494,9 +494,8 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
         return ModelAlone(model)
-    lengths = Lengths(
-        settings.answer.statements, settings.answer.statement_words, settings.answer.words
-    )
+    answer, beyond = settings.answer, settings.plan.most_beside is None
+    lengths = Lengths(answer.statements, answer.statement_words, answer.words, beyond)
     if not model:
         return ExtractiveGenerator(view, lengths, settings.loop.care)
     return ModelGenerator(model, view, settings.prompts.generate)

@@ -90,7 +90,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
     ``POLICIES`` are asked in their order, and each adds the passages it is for. If the settings let
     scores or tokens set k, the plan's k becomes the number taken. A model gets what limits the best
-    passages, too, and a retry for it keeps the passages that it has.
+    passages, too, and a retry for it keeps the passages that it has. If the settings limit what
+    comes beside the k, the last of these passages are left out.
     """
     context = runtime.context
     if (view := context.view) is None:
@@ -105,7 +106,10 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     choice = _Choice(state, rule, pool, ranked, state["plan"]["k"])
     for policy in POLICIES:
         choice.taken += policy(choice)
-    taken = together(with_limits(choice.taken, view)) if by_model else choice.taken
+    taken = with_limits(choice.taken, view) if by_model else choice.taken
+    if (beside := context.settings.plan.most_beside) is not None:
+        taken = taken[: choice.k + beside]
+    taken = together(taken) if by_model else taken
     passages = [view.as_passage(chunk, n) for n, chunk in enumerate(taken, 1)]
     update: Update = {"passages": passages}
     if rule:

@@ -36,6 +36,7 @@ class Lengths:
     statements: int = 4  # quoted besides the best for each part of the question
     words: int = 300  # of these statements together
     whole: int = 800  # of provisions and lists that are quoted as a whole
+    beyond: bool = True  # whether text outside the passages may be quoted
 
 
 def select(

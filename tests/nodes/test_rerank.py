@@ -183,6 +183,24 @@ def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_
     assert update["plan"]["k"] == len(taken)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "strategy", "taken"),
+    [
+        ({}, "reread", "abc"),
+        ({"plan.k": 1}, "reread", "a"),
+        ({"plan.k": 1, "plan.beside": 1}, "reread", "ab"),
+        ({"plan.beside": 0}, "broaden", "a"),
+    ],
+)
+def test_no_more_stand_beside_the_k_than_the_settings_say(
+    chosen: dict[str, int], strategy: str, taken: str
+) -> None:
+    pool = [{**candidate(name, score=1.0), "document": name} for name in "abc"]
+    around = runtime(view=Held(*pool), reranker=NoReranker(), settings=Settings(**chosen))
+    update = update_of(rerank, retried(pool, strategy), around)
+    assert "".join(ids(update["passages"])) == taken
+
+
 def test_of_two_classes_the_last_two_budgets_count() -> None:
     pool = [candidate(name, "word " * 400) for name in "abcdefg"]
     asked: Any = {**state(pool), "complexity": 0, "attempts": []}

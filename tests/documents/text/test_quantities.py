@@ -22,7 +22,13 @@ def test_a_sum_of_money_is_known_by_its_currency(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("§ 5 of the act", "A stall costs 3 days of work.", "the fee is 5 %", "ABC 12", "12 boats"),
+        *(
+            "§ 5 of the act",
+            "A stall costs 3 days of work.",
+            "the fee is 5 %",
+            "ABC 12",
+            "12 boats",
+        ),
         *("a rent of two months", "two months' written notice"),
     ],
 )

@@ -11,6 +11,7 @@ _PLAN: dict[str, Any] = {
     **dict.fromkeys(("plan.Q", "plan.K", "plan.S")),
     "plan.classes": 3,
     "plan.k": "class",
+    "plan.beside": 0,
 }
 """Resets the settings of a plan that the papers do not have."""
 _ONCE = {**_PLAN, "loop.max_retries": 0}
