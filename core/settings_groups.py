@@ -322,6 +322,9 @@ class RetrievalSettings(Group):
     knowledge_graph: Literal["embedded", "none"] = Field(
         default="embedded", description="Whether the knowledge graph is searched."
     )
+    triplets: int = Field(
+        default=12, ge=0, le=200, description="Relations that go on to the generator."
+    )
     lexical: Literal["index", "okapi"] = Field(
         default="index",
         description="Who searches for words: the index, or rank-bm25's BM25Okapi in memory, whose "

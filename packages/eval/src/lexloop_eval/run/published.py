@@ -23,7 +23,9 @@ _SENTENCES = {"chunking": "sentence", "chunking.tokens": 512, "chunking.overlap"
 """HyPA-RAG, section 6."""
 _LIKELIEST = {"plan.min_class_probability": 0.0}
 """The likeliest class counts, however likely it is."""
-_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF}
+_TRIPLETS = {"retrieval.triplets": 200}
+"""All that paths of length S lead to: the paper names no bound, and few would be the shortest."""
+_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF, **_TRIPLETS}
 _HELD = {"plan.K": 4, "plan.S": 2}
 """K* and S*: held at the middle of table 7, since the paper does not say at what."""
 _LQ_K = 15
@@ -43,6 +45,7 @@ _HYPA_PARTS: Parts = {
     "rewriter": "a model",
     "reranker": "bge-reranker-large",
     "classifier": "DistilBERT",
+    "keywords": "",
     "triplets": "GPT-4o",
 }
 _ADOBE_PARTS: Parts = {
@@ -133,6 +136,7 @@ def _parts(settings: Settings) -> dict[str, str]:
     if settings.plan.k == "class":
         parts["classifier"] = settings.plan.classifier
     if retrieval.knowledge_graph != "none":
+        parts["keywords"] = by(retrieval.rewriter, "rules")
         parts["triplets"] = by(settings.index.triplets, "rules")
     if loop.max_retries:
         parts["evaluator"] = by(loop.evaluator, "embedded")
