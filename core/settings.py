@@ -233,6 +233,11 @@ class Settings(Group):
         )
 
     @property
+    def authority(self) -> float:
+        """The weight of a source's authority in reranking and in the choice of statements."""
+        return max(self.retrieval.authority, getattr(self.fusion, "host_boost", 0.0))
+
+    @property
     def variant(self) -> Variant:
         """The variant nearest to these settings."""
         its = self.retrieval

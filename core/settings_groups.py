@@ -336,6 +336,18 @@ class RetrievalSettings(Group):
         description="How candidates are reordered before the k passages are taken: embedded, none, "
         "or `cross_encoder:NAME`, by default BAAI/bge-reranker-large (HyPA-RAG section 8.4).",
     )
+    authority: float = Field(
+        default=0.1,
+        ge=0.0,
+        le=10.0,
+        description="What the authority of a source adds in reranking and in the choice of "
+        "statements, on the scale of a cosine; 0 for nothing. fusion.host_boost counts if it is "
+        "more.",
+    )
+    host_scores: dict[str, Share] = Field(
+        default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
+        description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
+    )
     candidates: int = Field(
         default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
     )
@@ -379,11 +391,7 @@ class Linear(_Fused):
         default="max", description="How BM25 is scaled; none is the paper's raw score."
     )
     host_boost: float = Field(
-        default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority."
-    )
-    host_scores: dict[str, Share] = Field(
-        default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
-        description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
+        default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority, reranked too."
     )
 
 

@@ -10,11 +10,14 @@ import numpy as np
 from langgraph.runtime import Runtime
 
 from lexloop.core.errors import ConflictError, DataError
+from lexloop.core.metadata import host_score
 from lexloop.core.packages import need_extra
 from lexloop.core.running import computing, heed_deadline
+from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ByScores, ByTokens, PlanSettings
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
+    AUTHORITY,
     BESIDE,
     DEFINING,
     FOLLOWED,
@@ -100,7 +103,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     found = merge(state["candidates"], state["graph_candidates"])
     if by_model and state["attempts"]:
         found = merge(found, _still_there(_kept(state["attempts"][-1]), view))
-    pool = _admitted(view.candidates(found), state)
+    pool = with_authority(_admitted(view.candidates(found), state), view, context.settings)
     ranked = preferred(context.reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     rule = _rule(context.settings.plan, state, by_model)
     choice = _Choice(state, rule, pool, ranked, state["plan"]["k"])
@@ -155,6 +158,20 @@ def _still_there(kept: list[Scored], view: View) -> list[Scored]:
     except ConflictError:
         return []
     return kept
+
+
+def with_authority(pool: list[Candidate], view: View, settings: Settings) -> list[Candidate]:
+    """Return candidates, those of weightier sources than the least with what that adds to them."""
+    metadata = view.metadata({one["document"] for one in pool}) if settings.authority else {}
+    hosts = {name: host_score(of, settings.retrieval.host_scores) for name, of in metadata.items()}
+    least = min(hosts.values(), default=0.0)
+    added = {name: settings.authority * (host - least) for name, host in hosts.items()}
+    return [
+        {**one, "signals": {**one["signals"], AUTHORITY: more}}
+        if (more := added.get(one["document"]))
+        else one
+        for one in pool
+    ]
 
 
 def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:
@@ -401,7 +418,7 @@ class FeatureReranker:
             one.relevance
             + FUSED * fused[candidate["id"]]
             + GRAPH * related
-            + TOKENS * nearer
+            + TOKENS * (nearer + candidate["signals"].get(AUTHORITY, 0.0))
             + EXPLAINED * toward
             for candidate, one, related, nearer, toward in zip(
                 candidates, best, graph, close, explained, strict=True
@@ -552,6 +569,8 @@ class CrossEncoderReranker:
             heed_deadline("while passages were reranked")
             part = pairs[start : start + _AT_ONCE]
             scores += self._model.predict(part, show_progress_bar=False).tolist()
+        authority = [candidate["signals"].get(AUTHORITY, 0.0) for candidate in candidates]
+        scores = [score + more for score, more in zip(scores, authority, strict=True)]
         ranked: list[Candidate] = [
             {**c, "score": s, "signals": {**c["signals"], "rerank": s}}
             for c, s in zip(candidates, scores, strict=True)

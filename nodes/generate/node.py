@@ -5,7 +5,6 @@ from itertools import count
 from langgraph.runtime import Runtime
 
 from lexloop.core.running import computed
-from lexloop.core.settings_groups import Linear
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
@@ -54,8 +53,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
     if view is not None:
-        named, fusion = parsed["documents"] or parsed["called"], context.settings.fusion
-        authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
+        named = parsed["documents"] or parsed["called"]
+        authority = context.settings.retrieval.host_scores
         draft = await computed(with_conflicts, draft, passages, view, named, authority)
         draft = await computed(with_changes, draft, view)
         if not generator.instructions:  # a model says itself what the passages lack

@@ -12,8 +12,9 @@ _PLAN: dict[str, Any] = {
     "plan.classes": 3,
     "plan.k": "class",
     "plan.beside": 0,
+    "retrieval.authority": 0.0,
 }
-"""Resets the settings of a plan that the papers do not have."""
+"""Resets the settings that the papers do not have."""
 _ONCE = {**_PLAN, "loop.max_retries": 0}
 """HyPA-RAG and Sultania et al. answer once; the loop is LQ-RAG's."""
 _NO_REWRITER = {"retrieval.rewriter": "none"}
