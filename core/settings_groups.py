@@ -205,6 +205,23 @@ class AccessSettings(Group):
         return as_of
 
 
+class UserSettings(Group):
+    """Who asks: which documents concern them."""
+
+    jurisdiction: str = Field(
+        default="",
+        max_length=200,
+        description="Documents that name another jurisdiction are left out, if others remain.",
+    )
+    role: str = Field(
+        default="", max_length=200, description="Documents for this audience are put first."
+    )
+    documents: tuple[Tag, ...] = Field(
+        default=(),
+        description="These documents are put first, by their names or the ends of them.",
+    )
+
+
 class ClassPlan(Group):
     """The retrieval plan of one complexity class."""
 
@@ -391,7 +408,7 @@ class Linear(_Fused):
         default="max", description="How BM25 is scaled; none is the paper's raw score."
     )
     host_boost: float = Field(
-        default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority, reranked too."
+        default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority."
     )
 
 

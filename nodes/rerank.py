@@ -37,6 +37,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, query_of, relevance
 from lexloop.nodes.together import together, with_limits
+from lexloop.nodes.user import FAVOUR, favoured
 from lexloop.store.view import View
 
 _SUPPORT_OF = 5
@@ -161,11 +162,16 @@ def _still_there(kept: list[Scored], view: View) -> list[Scored]:
 
 
 def with_authority(pool: list[Candidate], view: View, settings: Settings) -> list[Candidate]:
-    """Return candidates, those of weightier sources than the least with what that adds to them."""
-    metadata = view.metadata({one["document"] for one in pool}) if settings.authority else {}
+    """Return candidates, those of weightier sources than the least with what that adds to them.
+
+    So it is with the documents that the context of the user favours.
+    """
+    metadata = view.metadata({one["document"] for one in pool})
     hosts = {name: host_score(of, settings.retrieval.host_scores) for name, of in metadata.items()}
     least = min(hosts.values(), default=0.0)
     added = {name: settings.authority * (host - least) for name, host in hosts.items()}
+    for name in favoured(metadata, settings.user):
+        added[name] += FAVOUR
     return [
         {**one, "signals": {**one["signals"], AUTHORITY: more}}
         if (more := added.get(one["document"]))

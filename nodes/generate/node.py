@@ -21,6 +21,7 @@ from lexloop.nodes.generate.answerable import unmet
 from lexloop.nodes.generate.conflicts import with_changes, with_conflicts
 from lexloop.nodes.generate.main_document import with_main
 from lexloop.nodes.markers import numbers_in, unmarked
+from lexloop.nodes.user import with_user
 from lexloop.store.view import View
 
 
@@ -60,6 +61,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         if not generator.instructions:  # a model says itself what the passages lack
             lacks += await computed(unmet, parsed, draft, view)
             draft = await computed(with_main, draft, parsed, passages, view)
+        documents = {passage["document"] for passage in passages}
+        draft = await computed(with_user, draft, documents, view, context.settings.user)
         draft = await computed(_located, draft, view)
         passages = await computed(_with_quoted, passages, draft, view)
     if lacks and not draft["abstained"]:  # the answer is about something else

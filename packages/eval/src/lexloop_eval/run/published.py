@@ -24,9 +24,8 @@ _SENTENCES = {"chunking": "sentence", "chunking.tokens": 512, "chunking.overlap"
 """HyPA-RAG, section 6."""
 _LIKELIEST = {"plan.min_class_probability": 0.0}
 """The likeliest class counts, however likely it is."""
-_TRIPLETS = {"retrieval.triplets": 200}
-"""All that paths of length S lead to: the paper names no bound, and few would be the shortest."""
-_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF, **_TRIPLETS}
+_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF, "retrieval.triplets": 200}
+"""All triplets of paths of length S: the paper names no bound, and few are those of short paths."""
 _HELD = {"plan.K": 4, "plan.S": 2}
 """K* and S*: held at the middle of table 7, since the paper does not say at what."""
 _LQ_K = 15
@@ -137,8 +136,10 @@ def _parts(settings: Settings) -> dict[str, str]:
     if settings.plan.k == "class":
         parts["classifier"] = settings.plan.classifier
     if retrieval.knowledge_graph != "none":
-        parts["keywords"] = by(retrieval.rewriter, "rules")
-        parts["triplets"] = by(settings.index.triplets, "rules")
+        parts |= {
+            "keywords": by(retrieval.rewriter, "rules"),
+            "triplets": by(settings.index.triplets, "rules"),
+        }
     if loop.max_retries:
         parts["evaluator"] = by(loop.evaluator, "embedded")
         parts["prompt engineer"] = by(loop.prompt_engineer, "rules")
