@@ -257,6 +257,11 @@ FIGURES = [
         "python benchmarks/ask_back.py --contracts {data}/contracts",
         "what is asked back was chosen with our own questions in view",
     ),
+    Figure(
+        "authority",
+        "python benchmarks/authority.py --gold --weights 0,0.1",
+        "the scale of authority was chosen with our own questions in view",
+    ),
     Figure("law", "python benchmarks/law.py --gdpr {data}/gdpr", _LAW),
     Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
     Figure(

@@ -32,7 +32,7 @@ from lexloop.core.settings import (
 
 FILE = "lexloop.toml"
 _MOST_BYTES = 1024 * 1024
-_WHOSE = ("corpus", "access", "model", "deadline_s", "prices", "max_cost", "retention")
+_WHOSE = ("corpus", "access", "user", "model", "deadline_s", "prices", "max_cost", "retention")
 _HARMLESS = {
     "index.embedder": ("embedded", "minilm"),
     "index.triplets": ("embedded",),

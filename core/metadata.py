@@ -25,6 +25,7 @@ class Metadata:
         host: The publisher's host name. Loaders take it from ``url`` if it is not given.
         jurisdiction: The jurisdiction, as the user writes it.
         kind: The kind of source, for the authority of its publisher; empty if unknown.
+        audience: Whom it is for, with commas between the roles; empty for everybody.
         tags: Access tags. A document without tags is public.
         in_force_from: The first day in force, or None if there is no beginning.
         in_force_to: The last day in force, or None if there is no end.
@@ -37,6 +38,7 @@ class Metadata:
     host: str = ""
     jurisdiction: str = ""
     kind: SourceKind = ""
+    audience: str = ""
     tags: tuple[str, ...] = ()
     in_force_from: date | None = None
     in_force_to: date | None = None

@@ -39,6 +39,7 @@ from lexloop.core.settings_groups import (
     RetentionSettings,
     RetrievalSettings,
     Standardised,
+    UserSettings,
 )
 
 SAMPLE_CORPUS = "sample"
@@ -87,6 +88,7 @@ _NODES = {
     "index": ["hybrid_retrieve"],
     "chunking": ["hybrid_retrieve"],
     "access": ["hybrid_retrieve", "kg_retrieve"],
+    "user": ["hybrid_retrieve", "kg_retrieve", "rerank"],
     "plan": ["classify"],
     "retrieval": ["rewrite", "hybrid_retrieve", "kg_retrieve", "rerank"],
     "fusion": ["hybrid_retrieve"],
@@ -143,6 +145,9 @@ class Settings(Group):
     )
     access: AccessSettings = Field(
         default=AccessSettings(), description="Who asks, and what is searched."
+    )
+    user: UserSettings = Field(
+        default=UserSettings(), description="Who asks, and which documents concern them."
     )
     plan: PlanSettings = Field(
         default=PlanSettings(), description="How much a question may retrieve."
@@ -231,6 +236,11 @@ class Settings(Group):
             output=max(price.output for price in each),
             cached=max(cached),
         )
+
+    @property
+    def authority(self) -> float:
+        """The weight of a source's authority in reranking and in the choice of statements."""
+        return max(self.retrieval.authority, getattr(self.fusion, "host_boost", 0.0))
 
     @property
     def variant(self) -> Variant:

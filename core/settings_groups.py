@@ -209,14 +209,27 @@ ClassCount = Literal[2, 3, 4, 5]
 _COUNTS: Mapping[int, ClassCount] = {2: 2, 3: 3, 4: 4, 5: 5}
 
 
+class UserSettings(Group):
+    """Who asks: which documents concern them."""
+
+    jurisdiction: str = Field(
+        default="",
+        max_length=200,
+        description="Documents that name another jurisdiction are left out, if others remain.",
+    )
+    role: str = Field(
+        default="", max_length=200, description="Documents for this audience are put first."
+    )
+    documents: tuple[Tag, ...] = Field(
+        default=(),
+        description="These documents are put first, by their names or the ends of them.",
+    )
+
+
 class ClassPlan(Group):
     """The retrieval plan of one complexity class."""
 
-    k: int = Field(
-        ge=1,
-        le=50,
-        description="Passages for the answer; up to two that they hand on to come beside them.",
-    )
+    k: int = Field(ge=1, le=50, description="Passages for the answer.")
     Q: int = Field(ge=0, le=20, description="Sub-queries.")
     K: int = Field(ge=0, le=20, description="Knowledge-graph keywords.")
     S: int = Field(ge=0, le=5, description="Knowledge-graph path length.")
@@ -280,6 +293,14 @@ class PlanSettings(Group):
         "gives each class a budget of tokens, or `scores`, which goes by the scores of the "
         "reranked candidates. auto is `tokens` if a model writes the answer, and `class` if not.",
     )
+    beside: int | None = Field(
+        default=None,
+        ge=0,
+        le=50,
+        description="The most passages beside the k, such as those that they refer to; the "
+        "embedded generator then quotes nothing outside its passages. Unset: 0 if k is a number, "
+        "and otherwise as many as the question needs.",
+    )
     Q: int | None = Field(default=None, ge=0, le=20, description="Fix Q, the sub-queries.")
     K: int | None = Field(
         default=None, ge=0, le=20, description="Fix K, the knowledge-graph keywords."
@@ -296,6 +317,11 @@ class PlanSettings(Group):
     min_class_probability: Share = Field(
         default=0.5, description="Below this probability the classifier takes the middle class."
     )
+
+    @property
+    def most_beside(self) -> int | None:
+        """The most passages beside the k, or None for as many as the question needs."""
+        return 0 if self.beside is None and isinstance(self.k, int) else self.beside
 
     @property
     def count(self) -> ClassCount:
@@ -326,6 +352,9 @@ class RetrievalSettings(Group):
         description="How the knowledge graph is walked from the keywords: along the best paths, or "
         "by personalised PageRank, in graphs of up to 5,000 relations.",
     )
+    triplets: int = Field(
+        default=12, ge=0, le=200, description="Relations that go on to the generator."
+    )
     lexical: Literal["index", "okapi"] = Field(
         default="index",
         description="Who searches for words: the index, or rank-bm25's BM25Okapi in memory, whose "
@@ -336,6 +365,18 @@ class RetrievalSettings(Group):
         pattern=r"^(embedded|none|cross_encoder(:.+)?)$",
         description="How candidates are reordered before the k passages are taken: embedded, none, "
         "or `cross_encoder:NAME`, by default BAAI/bge-reranker-large (HyPA-RAG section 8.4).",
+    )
+    authority: float = Field(
+        default=0.1,
+        ge=0.0,
+        le=10.0,
+        description="What the authority of a source adds in reranking and in the choice of "
+        "statements, on the scale of a cosine; 0 for nothing. fusion.host_boost counts if it is "
+        "more.",
+    )
+    host_scores: dict[str, Share] = Field(
+        default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
+        description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
     )
     candidates: int = Field(
         default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
@@ -381,10 +422,6 @@ class Linear(_Fused):
     )
     host_boost: float = Field(
         default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority."
-    )
-    host_scores: dict[str, Share] = Field(
-        default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
-        description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
     )
 
 

@@ -46,6 +46,7 @@ from lexloop.nodes.context import (
     Rewriter,
     StandIns,
 )
+from lexloop.nodes.user import for_user
 from lexloop.prompts import check_own
 from lexloop.store.address import is_address
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
@@ -407,7 +408,7 @@ def build_context(settings: Settings, collection: Collection, chats: Chats = _NO
     check_own(settings.prompts.model_dump())
     retrieval = settings.retrieval
     alone = retrieval.source == "none"
-    view = collection.seen_by(Filters.of(settings))
+    view = for_user(collection.seen_by(Filters.of(settings)), settings.user)
     if retrieval.lexical == "okapi" and not alone:
         view = view.by_okapi()
     return Context(
@@ -494,9 +495,8 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
         return ModelAlone(model)
-    lengths = Lengths(
-        settings.answer.statements, settings.answer.statement_words, settings.answer.words
-    )
+    answer, beyond = settings.answer, settings.plan.most_beside is None
+    lengths = Lengths(answer.statements, answer.statement_words, answer.words, beyond)
     if not model:
         return ExtractiveGenerator(view, lengths, settings.loop.care)
     return ModelGenerator(model, view, settings.prompts.generate)

@@ -57,7 +57,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     found = searched(view, queries, settings.fusion, limit * _DEPTH)
     hosts: Scores = {}
     if isinstance(settings.fusion, Linear) and settings.fusion.host_boost:
-        scores = settings.fusion.host_scores
+        scores = settings.retrieval.host_scores
         metadata = view.metadata(set(found.documents.values()))
         hosts = {name: host_score(of, scores) for name, of in metadata.items()}
     pointed = _pointed(parsed, view)

@@ -13,8 +13,6 @@ from lexloop.core.types import Scored, Triplet
 from lexloop.nodes.context import Context
 from lexloop.store.graph import KnowledgeGraph
 
-TRIPLETS = 12
-"""Triplets that go on to the generator."""
 CANDIDATES = 10
 """Chunks that the search did not find which go on to the reranker."""
 _PATHS = 24
@@ -69,13 +67,13 @@ def related(
     return sorted(relations, key=lambda scored: -scored[1]), [t for t in by_turns if t is not None]
 
 
-def triplets_of(relations: ScoredTriplets) -> list[Triplet]:
-    """Return each relation once, best first; at most ``TRIPLETS``."""
+def triplets_of(relations: ScoredTriplets, most: int) -> list[Triplet]:
+    """Return each relation once, best first; at most ``most``."""
     found: dict[tuple[str, str, str], Triplet] = {}
     for triplet, _ in relations:
         said = (triplet["subject"], triplet["predicate"], triplet["object"])
         found.setdefault(said, triplet)
-    return list(found.values())[:TRIPLETS]
+    return list(found.values())[:most]
 
 
 def chosen(statements: Iterable[Stated], known: Iterable[str]) -> list[Stated]:
@@ -114,4 +112,5 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     top = [candidate["id"] for candidate in operative[: max(_SOURCES, plan["k"])]]
     relations, statements = related(view.graph, keywords, top, plan["S"], settings.walk)
     found = chosen(statements, [candidate["id"] for candidate in candidates])
-    return {"triplets": triplets_of(relations), "graph_candidates": [*map(_scored, found)]}
+    triplets = triplets_of(relations, settings.triplets)
+    return {"triplets": triplets, "graph_candidates": [*map(_scored, found)]}

@@ -10,11 +10,14 @@ import numpy as np
 from langgraph.runtime import Runtime
 
 from lexloop.core.errors import ConflictError, DataError
+from lexloop.core.metadata import host_score
 from lexloop.core.packages import need_extra
 from lexloop.core.running import computing, heed_deadline
+from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ByScores, ByTokens, PlanSettings
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
+    AUTHORITY,
     BESIDE,
     DEFINING,
     FOLLOWED,
@@ -34,6 +37,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.reading import Stated, reads
 from lexloop.nodes.relevance import Query, query_of, relevance
 from lexloop.nodes.together import together, with_limits
+from lexloop.nodes.user import FAVOUR, favoured
 from lexloop.store.view import View
 
 _SUPPORT_OF = 5
@@ -90,7 +94,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
     ``POLICIES`` are asked in their order, and each adds the passages it is for. If the settings let
     scores or tokens set k, the plan's k becomes the number taken. A model gets what limits the best
-    passages, too, and a retry for it keeps the passages that it has.
+    passages, too, and a retry for it keeps the passages that it has. If the settings limit what
+    comes beside the k, the last of these passages are left out.
     """
     context = runtime.context
     if (view := context.view) is None:
@@ -99,13 +104,16 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     found = merge(state["candidates"], state["graph_candidates"])
     if by_model and state["attempts"]:
         found = merge(found, _still_there(_kept(state["attempts"][-1]), view))
-    pool = _admitted(view.candidates(found), state)
+    pool = with_authority(_admitted(view.candidates(found), state), view, context.settings)
     ranked = preferred(context.reranker.rerank(state["parsed"], pool), state["parsed"]["called"])
     rule = _rule(context.settings.plan, state, by_model)
     choice = _Choice(state, rule, pool, ranked, state["plan"]["k"])
     for policy in POLICIES:
         choice.taken += policy(choice)
-    taken = together(with_limits(choice.taken, view)) if by_model else choice.taken
+    taken = with_limits(choice.taken, view) if by_model else choice.taken
+    if (beside := context.settings.plan.most_beside) is not None:
+        taken = taken[: choice.k + beside]
+    taken = together(taken) if by_model else taken
     passages = [view.as_passage(chunk, n) for n, chunk in enumerate(taken, 1)]
     update: Update = {"passages": passages}
     if rule:
@@ -165,6 +173,25 @@ def _still_there(kept: list[Scored], view: View) -> list[Scored]:
     except ConflictError:
         return []
     return kept
+
+
+def with_authority(pool: list[Candidate], view: View, settings: Settings) -> list[Candidate]:
+    """Return candidates, those of weightier sources than the least with what that adds to them.
+
+    So it is with the documents that the context of the user favours.
+    """
+    metadata = view.metadata({one["document"] for one in pool})
+    hosts = {name: host_score(of, settings.retrieval.host_scores) for name, of in metadata.items()}
+    least = min(hosts.values(), default=0.0)
+    added = {name: settings.authority * (host - least) for name, host in hosts.items()}
+    for name in favoured(metadata, settings.user):
+        added[name] += FAVOUR
+    return [
+        {**one, "signals": {**one["signals"], AUTHORITY: more}}
+        if (more := added.get(one["document"]))
+        else one
+        for one in pool
+    ]
 
 
 def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:
@@ -411,7 +438,7 @@ class FeatureReranker:
             one.relevance
             + FUSED * fused[candidate["id"]]
             + GRAPH * related
-            + TOKENS * nearer
+            + TOKENS * (nearer + candidate["signals"].get(AUTHORITY, 0.0))
             + EXPLAINED * toward
             for candidate, one, related, nearer, toward in zip(
                 candidates, best, graph, close, explained, strict=True
@@ -562,6 +589,8 @@ class CrossEncoderReranker:
             heed_deadline("while passages were reranked")
             part = pairs[start : start + _AT_ONCE]
             scores += self._model.predict(part, show_progress_bar=False).tolist()
+        authority = [candidate["signals"].get(AUTHORITY, 0.0) for candidate in candidates]
+        scores = [score + more for score, more in zip(scores, authority, strict=True)]
         ranked: list[Candidate] = [
             {**c, "score": s, "signals": {**c["signals"], "rerank": s}}
             for c, s in zip(candidates, scores, strict=True)

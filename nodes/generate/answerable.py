@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lexloop.core.types import Draft, Kind, ParsedQuestion, Part
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import STOP_WORDS, tokenize, words
-from lexloop.nodes.generate.score import READ, Quotable, ScoredQuotables, alike
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, alike
 from lexloop.nodes.question.parts import kind_words, words_of_asking
 from lexloop.nodes.relevance import Query, Sources, defines
 from lexloop.nodes.weights import load_weights
@@ -46,8 +46,8 @@ def read_features(query: Query, scored: ScoredQuotables, sources: Sources) -> An
     items = scored.quotables
     first = [item.passage["id"] == items[0].passage["id"] for item in items]
     best = scored.scores.argmax(axis=1)
-    unread = scored.scores - READ * scored.read  # the reader has a feature of its own
-    over = [_over(*part, items) for part in zip(unread, best.tolist(), strict=True)]
+    # the reader has a feature of its own
+    over = [_over(*part, items) for part in zip(scored.by_words, best.tolist(), strict=True)]
     named = (term for part in query.parts for name in part["named"] for term in tokenize(name))
     return AnswerabilityFeatures(
         over=float(np.mean(over)),

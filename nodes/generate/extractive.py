@@ -112,7 +112,8 @@ class ExtractiveGenerator:
         # if whole lists answer, nothing is quoted beside them
         whole = enough and any(list_asked(item, query, self._sources) for item in chosen.best)
         best = [self._continued(item, scored) for item in chosen.best]
-        writer = Writer(query, self._sources, self._lengths.whole)
+        among = None if self._lengths.beyond else passages
+        writer = Writer(query, self._sources, self._lengths.whole, among)
         draft = writer.write(best, [] if whole else chosen.more)
         lacking = without_fact(query, draft["answer"])
         return {

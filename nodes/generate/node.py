@@ -5,7 +5,6 @@ from itertools import count
 from langgraph.runtime import Runtime
 
 from lexloop.core.running import computed
-from lexloop.core.settings_groups import Linear
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
@@ -22,6 +21,7 @@ from lexloop.nodes.generate.answerable import unmet
 from lexloop.nodes.generate.conflicts import with_changes, with_conflicts
 from lexloop.nodes.generate.main_document import with_main
 from lexloop.nodes.markers import numbers_in, unmarked
+from lexloop.nodes.user import with_user
 from lexloop.store.view import View
 
 
@@ -54,13 +54,15 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
     if view is not None:
-        named, fusion = parsed["documents"] or parsed["called"], context.settings.fusion
-        authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
+        named = parsed["documents"] or parsed["called"]
+        authority = context.settings.retrieval.host_scores
         draft = await computed(with_conflicts, draft, passages, view, named, authority)
         draft = await computed(with_changes, draft, view)
         if not generator.instructions:  # a model says itself what the passages lack
             lacks += await computed(unmet, parsed, draft, view)
             draft = await computed(with_main, draft, parsed, passages, view)
+        documents = {passage["document"] for passage in passages}
+        draft = await computed(with_user, draft, documents, view, context.settings.user)
         draft = await computed(_located, draft, view)
         passages = await computed(_with_quoted, passages, draft, view)
     if lacks and not draft["abstained"]:  # the answer is about something else

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import BESIDE, DEFINING, Citation, Passage, PointedUnit
+from lexloop.core.types import AUTHORITY, BESIDE, DEFINING, Citation, Passage, PointedUnit
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
@@ -81,6 +81,12 @@ class ScoredQuotables:
         return top
 
     @property
+    def by_words(self) -> NDArray[np.float32]:
+        """The scores without the reader's and without the authority of the sources."""
+        authority = np.array([*map(authority_of, self.quotables)], dtype=np.float32)
+        return self.scores - READ * self.read - authority
+
+    @property
     def among_the_best(self) -> "ScoredQuotables":
         """The statements of the best passages and of those with the best statement of a part."""
         best = {self.quotables[i].passage["id"] for i in self.scores.argmax(axis=1).tolist()}
@@ -134,7 +140,7 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
     near = _closeness(query, passages, sources)
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in quotables]
     scores = relevance(query, statements, vectors, sources) * np.array(weights, dtype=np.float32)
-    scores += [near[item.passage["id"]] for item in quotables]
+    scores += [near[item.passage["id"]] + authority_of(item) for item in quotables]
     for row, term in enumerate(query.definitions):
         if term is not None:
             scores[row] += [
@@ -168,6 +174,11 @@ def _read_by_points(quotables: Sequence[Quotable], read: NDArray[np.float32]) ->
                 and span.start <= item.statement.start < span.end
             ]
             read[place] = max(inside)
+
+
+def authority_of(item: Quotable) -> float:
+    """Return what the authority of a statement's source adds to its score."""
+    return TOKENS * item.passage["signals"].get(AUTHORITY, 0.0)
 
 
 def _closeness(query: Query, passages: list[Passage], sources: View) -> dict[str, float]:

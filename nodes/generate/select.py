@@ -8,7 +8,7 @@ import numpy as np
 
 from lexloop.core.types import BESIDE
 from lexloop.documents.text.quantities import facts
-from lexloop.nodes.generate.score import Quotable, ScoredQuotables, alike
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, alike, authority_of
 from lexloop.nodes.relevance import Query
 
 NEARLY_BEST = 0.2
@@ -36,6 +36,7 @@ class Lengths:
     statements: int = 4  # quoted besides the best for each part of the question
     words: int = 300  # of these statements together
     whole: int = 800  # of provisions and lists that are quoted as a whole
+    beyond: bool = True  # whether text outside the passages may be quoted
 
 
 def select(
@@ -63,6 +64,8 @@ def select(
         _take_first(np.argsort(-scores, kind="stable").tolist(), scored, chosen, lengths)
     for i in each:
         _take_first([i], scored, chosen, lengths)
+    if each:  # all of them may answer: the weightiest source first
+        chosen.sort(key=lambda item: -authority_of(item))
     best = [*chosen]
     if not enough:
         _take_nearest(scored, best if each else [], chosen, lengths)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from lexloop.core.types import MOST_POINTED, Citation, Draft, PointedUnit
+from lexloop.core.types import MOST_POINTED, Citation, Draft, Passage, PointedUnit
 from lexloop.documents.chunks.carrying import POINTS_BACK, carried_from
 from lexloop.documents.chunks.limits import limits_of, notes_of
 from lexloop.documents.chunks.statements import Statement
@@ -47,10 +47,13 @@ class Writer:
         query: The question.
         sources: The documents.
         room: The most words of provisions and lists that are quoted as a whole.
+        among: The passages that all quotes must lie in, or None if they may lie anywhere.
     """
 
-    def __init__(self, query: Query, sources: View, room: int) -> None:
-        self._query, self._sources, self._room = query, sources, room
+    def __init__(
+        self, query: Query, sources: View, room: int, among: Sequence[Passage] | None = None
+    ) -> None:
+        self._query, self._sources, self._room, self._among = query, sources, room, among
         self._lines: list[str] = []
         self._told: list[str] = []
         self._citations: list[Citation] = []
@@ -67,7 +70,9 @@ class Writer:
             best: The best statement for each part of the question, and of each document.
             more: Further statements; none is quoted as a whole list.
         """
-        quotes = [(item, list_asked(item, self._query, self._sources)) for item in best]
+        quotes = [
+            (item, self._allowed(list_asked(item, self._query, self._sources))) for item in best
+        ]
         quotes += [(item, []) for item in more]
         names = list(dict.fromkeys(item.passage["document"] for item, _ in quotes))
         quotes.sort(key=lambda quote: names.index(quote[0].passage["document"]))
@@ -82,15 +87,33 @@ class Writer:
                 statements = self._quote(item, several=len(names) > 1)
                 self._follow(statements, document)
             self._limit(statements, document)
-        over = (chunk_id for unit in self._units for chunk_id in self._sources.chunks_over(unit))
+        beyond = self._units if self._among is None else []
+        over = (chunk_id for unit in beyond for chunk_id in self._sources.chunks_over(unit))
         chunk_ids = dict.fromkeys(islice(over, MOST_POINTED))
         answer = "\n".join(self._lines)
         return drafted(answer, self._citations, told=self._told, quoted=[*chunk_ids])
 
+    def _allowed(self, units: list[PointedUnit]) -> list[PointedUnit]:
+        """Return the units, or nothing if one of them lies outside the passages."""
+        inside = all(
+            self._may_quote(unit["document"], unit["start"], unit["end"]) for unit in units
+        )
+        return units if inside else []
+
+    def _may_quote(self, document: str, start: int, end: int) -> bool:
+        return self._among is None or any(
+            passage["document"] == document and passage["start"] <= start and end <= passage["end"]
+            for passage in self._among
+        )
+
     def _quote(self, item: Quotable, several: bool) -> list[Statement]:
         """Quote a statement with its paragraph, and return the paragraph's statements."""
         name = item.passage["document"]
-        statements = paragraph = paragraph_of(item, self._sources)
+        statements = paragraph = [
+            each
+            for each in paragraph_of(item, self._sources)
+            if each == item.statement or self._may_quote(name, each.start, each.end)
+        ]
         if self._citations:  # do not repeat what the line before quotes
             last = self._citations[-1]
             statements = [each for each in statements if not lies_in(each, name, last)]
@@ -119,7 +142,8 @@ class Writer:
         """Quote the units that hold the answer: "The charges are those of Schedule 1."."""
         asked = frozenset(self._query.all_terms)
         places = [at for each in statements for at in _referred_to(each, asked, document.tree)]
-        units = [unit_at(document.name, document.tree, place) for place in dict.fromkeys(places)]
+        found = [unit_at(document.name, document.tree, place) for place in dict.fromkeys(places)]
+        units = self._allowed(found)
         if units and len(units) <= _MOST_FOLLOWED:
             self._quote_whole(units)
 
@@ -132,13 +156,18 @@ class Writer:
 
     def _quote_under(self, line: str, statements: Sequence[Statement], document: Document) -> None:
         cited, name = self._citations, document.name
-        limits = [each for each in statements if not any(lies_in(each, name, c) for c in cited)]
+        limits = [
+            each
+            for each in statements
+            if not any(lies_in(each, name, c) for c in cited)
+            and self._may_quote(name, each.start, each.end)
+        ]
         if limits:
             self._tell(line)
         for limit in limits:
             [unit] = _unit_of(document, limit)
             self._units.append(unit)
-            if document.tree.items(unit["place"]):
+            if document.tree.items(unit["place"]) and self._allowed([unit]):
                 self._quote_whole([unit])
             else:
                 span = limit.start, limit.end, limit.label

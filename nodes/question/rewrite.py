@@ -82,15 +82,15 @@ class RuleRewriter:
 
 
 class NoRewriter:
-    """A rewriter that changes nothing and adds neither sub-queries nor keywords."""
+    """A rewriter that changes nothing and adds no sub-queries, but finds the keywords."""
 
     translates = False
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> ParsedQuestion:
-        """Return the question itself."""
-        return parse(question)
+        """Return the question itself, with the phrases to look up in the knowledge graph."""
+        return {**parse(question), "keywords": keywords(question)[: plan["K"]]}
 
 
 def distinct(queries: list[str]) -> list[str]:

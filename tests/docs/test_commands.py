@@ -3,11 +3,14 @@
 A block of ``sh`` or ``python`` is run in a folder with what the first steps of ``docs/index.md``
 write, or in an empty one where the page has those steps itself, the blocks of a page one after the
 other; a ``text`` block right behind one is what it prints. A block that
-cannot be run here stands behind ``<!-- not run: WHY -->``, and is read all the same.
+cannot be run here stands behind ``<!-- not run: WHY -->``, and is read all the same. Of the
+commands and options that are named and that no block runs, ``options.txt`` runs each once, but for
+what serves, labels, trains for long or needs an engine, which the tests in ``ELSEWHERE`` run.
 """
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -15,11 +18,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pytest
+from fake_openai import KEY, FakeOpenAI
+from tiny_bert import build
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -311,3 +317,143 @@ def plain(printed: str) -> str:
 def expected(printed: str) -> str:
     """A pattern for what is shown; ``[...]`` stands for anything."""
     return ".*".join(re.escape(plain(part)) for part in printed.split("[...]"))
+
+
+OPTIONS = Path(__file__).with_name("options.txt").read_text("utf-8")
+ELSEWHERE = {
+    "doctor": "tests/apps/test_doctor.py",
+    "audit": "packages/server/tests/test_audit_command.py",
+    "eval": "packages/eval/tests/test_evaluate_command.py tests/integration/"
+    "test_tenants_everywhere.py",
+    "feedback": "packages/eval/tests/test_feedback_command.py",
+    "finetune generator": "packages/train/tests/test_generator.py",
+    "finetune pairs": "packages/train/tests/test_commands.py",
+    "forget": "packages/server/tests/test_forget.py",
+    "index push": "packages/engines/tests/commands/test_index_engines.py",
+    "index pull": "packages/engines/tests/commands/test_index_engines.py",
+    "index verify": "packages/engines/tests/commands/test_index_engines.py",
+    "judge": "packages/eval/tests/test_judge_command.py",
+    "label": "packages/eval/tests/test_label_command.py",
+    "mcp": "packages/server/tests/test_mcp_stdio.py",
+    "serve": "packages/server/tests/test_serve_command.py",
+}
+"""Where commands are run whose documented options cannot all be run here."""
+MODEL = "--model openai:scripted --base-url {}"
+BY_MODEL = "tests/support/command_line.py"
+"""What gives these tests the options of a model."""
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+_OPTION = re.compile(r"`(-[\w-]+)")
+
+
+class Named(NamedTuple):
+    """A command by its words, and an option of it by its flag, or "" for the command itself."""
+
+    command: str
+    flag: str
+
+
+@cache
+def program() -> Any:
+    return get_command(app)
+
+
+@cache
+def flags_of(command: str) -> dict[str, str]:
+    """Every way to write an option of a command, with the first of them."""
+    found = program()
+    for word in command.split():
+        found = found.commands[word]
+    return {
+        flag: option.opts[0]
+        for option in found.params
+        for flag in (*option.opts, *option.secondary_opts)
+        if flag.startswith("-")
+    }
+
+
+def named(words: list[str]) -> Iterator[Named]:
+    """The command of a command line without ``lexloop``, and its options."""
+    command = program()
+    path: list[str] = []
+    while words and words[0] in getattr(command, "commands", ()):
+        command = command.commands[words[0]]
+        path, words = [*path, words[0]], words[1:]
+    name = " ".join(path)
+    yield Named(name, "")
+    flags = flags_of(name)
+    for word in words:
+        if (flag := word.strip("[]").partition("=")[0]) in flags:
+            yield Named(name, flags[flag])
+
+
+def of_lexloop(script: str) -> list[Named]:
+    lines = (words[1:] for words in commands(script) if words[:1] == ["lexloop"])
+    return [found for words in lines for found in named(words)]
+
+
+def named_on(page: Path) -> set[Named]:
+    """The commands and options on a page; a bare option is of the commands in the block above."""
+    found: set[Named] = set()
+    text = page.read_text(encoding="utf-8")
+    for section in _HEADING.split(FENCE.sub(lambda one: one[0].replace("\n#", "\n #"), text)):
+        above: set[str] = set()
+        end = 0
+        for one in (*FENCE.finditer(section), None):
+            said = section[end : one.start() if one else None]
+            lines = [shlex.split(line.replace("...", "")) for line in INLINE.findall(said)]
+            found |= {each for words in lines if words[0] == "lexloop" for each in named(words[1:])}
+            bare = _OPTION.findall(said)
+            pairs = ((command, flags_of(command)) for command in above)
+            found |= {Named(c, flags[flag]) for c, flags in pairs for flag in bare if flag in flags}
+            if one and one["language"] == "sh":
+                of_block = of_lexloop(one["body"])
+                found |= {*of_block}
+                above = {each.command for each in of_block}
+            end = one.end() if one else end
+    return found
+
+
+def test_every_option_that_is_named_is_run_somewhere() -> None:
+    run = {each for page in PAGES for block in runnable(page) for each in of_lexloop(block.body)}
+    run |= {*of_lexloop(OPTIONS.replace("{model}", MODEL))}
+    elsewhere = {
+        command: "".join((ROOT / file).read_text("utf-8") for file in (BY_MODEL, *files.split()))
+        for command, files in ELSEWHERE.items()
+    }
+    left = {each for page in PAGES for each in named_on(page)} - run
+    missing = [each for each in left if each.flag not in elsewhere.get(each.command, "\0")]
+    assert sorted(missing) == []
+
+
+@pytest.fixture
+def made(tmp_path: Path, server: FakeOpenAI) -> Path:
+    """Small files for the options: pairs, questions and a tiny BERT."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    kept = [(f"Who keeps the {x}?", f"The clerk keeps the {x}.") for x in "abcdef"]
+    rows = [{"question": q, "text": text, "document": q} for q, text in kept]
+    negative = {"query": "How is a cake baked?", "kind": "irrelevant"}
+    labelled = ["question,label,question_clean"]
+    labelled += [f"{q},{n % 3},{q}" for n, (q, _) in enumerate(kept * 4)]
+    lines = {
+        "pairs.jsonl": map(json.dumps, rows),
+        "negative.jsonl": [json.dumps(negative)],
+        "train.csv": labelled,
+        "validation.csv": labelled,
+    }
+    for name, written in lines.items():
+        (folder / name).write_text("\n".join(written) + "\n", "utf-8")
+    build(folder / "bert", "who keeps the a b c d clerk", ["0"], head=False)
+    return folder
+
+
+@pytest.mark.usefixtures("place")
+def test_what_no_block_runs_is_run_once(
+    made: Path, server: FakeOpenAI, after_first_steps: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(after_first_steps, Path.cwd(), dirs_exist_ok=True)
+    monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
+    model = MODEL.format(server.base_url)
+    for line in OPTIONS.splitlines():
+        if line.startswith("lexloop "):
+            here(line.replace("{model}", model).replace("{made}", str(made)), "options.txt")

@@ -54,8 +54,9 @@ def test_settings_are_refused_where_nothing_reads_them(graph: Lexloop, name: str
     with pytest.raises(SettingsError, match=rf"'{name}' is in config\['configurable'\]"):
         graph.invoke(ASKED, config)
     # what a caller has in there for others is no harm once the settings are named
-    found = graph.invoke(ASKED, config, context={"plan.k": 2})
+    found = graph.invoke(ASKED, config, context={"plan": {"k": 1}})
     assert "10 business days" in found["answer"]
+    assert len(found["passages"]) == 1
 
 
 def test_they_are_refused_of_who_does_not_block(graph: Lexloop) -> None:

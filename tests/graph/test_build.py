@@ -100,7 +100,8 @@ def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
 
 
 def test_what_passages_hand_on_to_comes_beside_them() -> None:
-    found = steps(QUESTIONS[0], Settings(**{"plan.k": 2, "loop.max_retries": 0}))
+    chosen = {"plan.k": 2, "plan.beside": 9, "loop.max_retries": 0}
+    found = steps(QUESTIONS[0], Settings(**chosen))
     taken, related = (
         next(step[node][key] for step in found if node in step)
         for node, key in (("rerank", "passages"), ("kg_retrieve", "graph_candidates"))

@@ -11,7 +11,7 @@ from running import runtime, update_of
 from lexloop.core.state import State
 from lexloop.core.types import Plan
 from lexloop.documents.document import Document
-from lexloop.nodes.kg_retrieve import CANDIDATES, TRIPLETS, kg_retrieve
+from lexloop.nodes.kg_retrieve import CANDIDATES, kg_retrieve
 from lexloop.nodes.question.parts import parse
 from lexloop.store.view import View
 
@@ -82,7 +82,7 @@ def test_both_lists_are_bounded_and_without_repetitions() -> None:
     many = law_of({n: said.format(n, n, (n + 7) % 60) for n in range(60)})
     update = retrieved(many, ["boat", "fee", "number"], [1, 2], S=3)
     relations = [(t["subject"], t["predicate"], t["object"]) for t in update["triplets"]]
-    assert len(relations) == len(set(relations)) == TRIPLETS
+    assert len(relations) == len(set(relations)) == 12
     brought = update["graph_candidates"]
     assert len(brought) == len(set(brought))
     assert len({*brought} - {1, 2}) == CANDIDATES  # those that were found count apart

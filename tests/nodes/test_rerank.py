@@ -190,6 +190,24 @@ def test_of_five_classes_the_budgets_between_three_count() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "strategy", "taken"),
+    [
+        ({}, "reread", "abc"),
+        ({"plan.k": 1}, "reread", "a"),
+        ({"plan.k": 1, "plan.beside": 1}, "reread", "ab"),
+        ({"plan.beside": 0}, "broaden", "a"),
+    ],
+)
+def test_no_more_stand_beside_the_k_than_the_settings_say(
+    chosen: dict[str, int], strategy: str, taken: str
+) -> None:
+    pool = [{**candidate(name, score=1.0), "document": name} for name in "abc"]
+    around = runtime(view=Held(*pool), reranker=NoReranker(), settings=Settings(**chosen))
+    update = update_of(rerank, retried(pool, strategy), around)
+    assert "".join(ids(update["passages"])) == taken
+
+
 def test_of_two_classes_the_last_two_budgets_count() -> None:
     pool = [candidate(name, "word " * 400) for name in "abcdefg"]
     asked: Any = {**state(pool), "complexity": 0, "attempts": []}

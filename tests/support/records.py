@@ -1,10 +1,11 @@
 """Records of the core, filled in for tests."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 import numpy as np
 
+from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import Attempt, Candidate, Chunk, Draft, Evaluation, Passage, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in_text
 from lexloop.documents.document import Document
@@ -78,6 +79,9 @@ class Held(Readable):
 
     def document(self, name: str) -> Document:
         return Document(name, "", "")
+
+    def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
+        return dict.fromkeys(documents, UNKNOWN)
 
 
 def triplet(subject: str, predicate: str, obj: str) -> Triplet:

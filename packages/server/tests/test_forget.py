@@ -283,7 +283,9 @@ def test_a_document_in_two_collections_goes_from_both_indexes_of_its_file(
         name = str(corpus)
         assert run("chat", "--corpus", name, "--thread", name, stdin=said).exit_code == 0
     unread()
-    in_json("forget", "dogs.txt", "--corpus", laws, "--delete-file")
+    (tmp_path / "server.toml").touch()
+    options = ("--corpus", laws, "--delete-file", "--config", tmp_path / "server.toml")
+    in_json("forget", "dogs.txt", *options)
     with closing(ThreadStore(kept / "data" / "threads.sqlite")) as store:
         left = {one["thread"]: one["answer"] for _, one in store.every()}
     assert {name for name, answer in left.items() if answer == NOTE} == {

@@ -62,7 +62,12 @@ def test_the_sample_is_served_with_what_a_user_must_know_and_by_no_second_server
     tmp_path: Path, most_files: int
 ) -> None:
     (tmp_path / "second").mkdir()
-    with Serving(tmp_path) as server, httpx.Client(base_url=server.address) as client:
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho $1 > {tmp_path}/opened\n")
+    browser.chmod(0o755)
+    options = ("--collections", "sample", "--anyone", "--open")
+    serving = Serving(tmp_path, *options, environ={"BROWSER": f"{browser} %s"})
+    with serving as server, httpx.Client(base_url=server.address) as client:
         limits = Path(f"/proc/{server.pid}/limits").read_text(encoding="ascii")
         allowed = re.search(r"Max open files\s+(\d+)", limits)
         assert allowed is not None
@@ -72,6 +77,7 @@ def test_the_sample_is_served_with_what_a_user_must_know_and_by_no_second_server
         first = client.post("api/ask", json=body, timeout=60)
         assert "evaluation of an AEDT" in first.json()["answer"]
         assert "/api/ask" in client.get("api/openapi.json", timeout=60).json()["paths"]
+        assert (tmp_path / "opened").read_text().strip() == server.address
         me = client.get("api/me").json()
         assert (me["name"], me["needs_key"], me["model"], me["hosts"]) == ("local", False, None, [])
         second = Serving(tmp_path / "second", environ={"LEXLOOP_DATA_DIR": str(server.data)})

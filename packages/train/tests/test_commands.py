@@ -8,6 +8,7 @@ from typing import Any
 
 from fake_openai import FakeOpenAI, Reply
 
+from lexloop.apps.feedback import feedback_file
 from lexloop_train.pairs import read_pairs
 
 Run = Callable[..., Any]
@@ -38,9 +39,10 @@ def test_a_model_is_asked_so_often_as_is_told_and_thumbs_up_are_pairs(
     run("chat", stdin="What is a bias audit?\n/up\n")
     written = Reply(json.dumps({"questions": ["May my dog run free?", "Must I buy a leash?"]}))
     server.play("ask_provision", written)
-    out = tmp_path / "pairs.jsonl"
+    out, rated = tmp_path / "pairs.jsonl", feedback_file()
     result = run("finetune", "pairs", "sample", "--keep", "0", "--no-negatives", "--most", "1",
-                 "--feedback", "--out", str(out), *by_model)  # fmt: skip
+                 "--feedback", "--feedback-file", str(rated), "--out", str(out),
+                 *by_model)  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "Questions and passages go to 127.0.0.1" in " ".join(result.stderr.split())
     assert "1 provisions: as many calls of" in result.stderr
@@ -50,6 +52,22 @@ def test_a_model_is_asked_so_often_as_is_told_and_thumbs_up_are_pairs(
     (rated,) = [pair for pair in pairs if pair.source == "feedback"]
     assert rated.question == "What is a bias audit?"
     assert "independent auditor" in rated.text
+
+
+def test_embedders_are_compared_on_gold_questions_of_documents_elsewhere(
+    in_json: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "law").mkdir()
+    text = "The clerk keeps the register.\n"
+    (tmp_path / "law" / "a.txt").write_text(text)
+    row = {"id": "1", "question": "Who keeps the register?", "question_type": "simple"}
+    evidence = [{"document": "a.txt", "start": 0, "end": len(text) - 1}]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({**row, "reference_answer": "The clerk.", "evidence": evidence}))
+    where = ("--corpus", tmp_path / "law", "--embedder", "minilm", "--k", "1")
+    made = in_json("compare-embedders", gold, *where)
+    assert made["sets"] == [{"name": "gold", "questions": 1, "texts": 1, "left_out": 0}]
+    assert made["figures"][0]["hit"]["mean"] == 1.0
 
 
 def test_embedders_are_compared_over_sets(run: Run, in_json: Run, tmp_path: Path) -> None:

@@ -192,7 +192,9 @@ def command(data: Path, out: Path) -> list[str]:
     tests = [str(data / part) if part.endswith("l") else part for part in tests]
     files = ["--domain", str(data / "domain.jsonl"), "--instructions", str(data / "general.jsonl")]
     numbers = "--held-back .25 --epochs 2 --rate 2e-2 --rank 4 --batch 4 --at-once 4"
-    more = "--max-tokens 400 --reply-tokens 24 --licence CC0-1.0 --precision full"
+    more = (
+        "--max-tokens 400 --reply-tokens 24 --licence CC0-1.0 --precision full --domain-weight .5"
+    )
     given = ["--base", str(data / "base"), *files, *tests, "--out", str(out)]
     return ["finetune", "generator", *given, *numbers.split(), *more.split()]
 

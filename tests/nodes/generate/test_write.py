@@ -73,6 +73,23 @@ def test_the_list_that_is_asked_for_is_quoted_and_never_one_of_definitions(
     assert [line.split()[0] for line in lines if line.startswith("(")] == points.split()
 
 
+def test_among_passages_nothing_outside_them_is_quoted() -> None:
+    first = "§ 1 Fee. An owner must pay the berth fee in March, unless section 2 applies."
+    second = "Section 1 does not apply to a boat shorter than 4 metres."
+    text = f"Berth Act\n\n{first}\n\n§ 2 Exception. {second}\n"
+    view = view_of(Document("a.txt", "Berth Act", text), embedder=load_minilm())
+    asked = query("When must an owner pay the fee?", view)
+    [whole] = passages_of(view)
+    scored = score_quotables(asked, [whole], view)
+    assert scored is not None
+    item = scored.quotables[0]
+    alone: Passage = {**whole, "end": text.index("§ 2")}
+    for among, limited in ((None, True), ([whole], True), ([alone], False)):
+        draft = Writer(asked, view, 800, among).write([item], [])
+        assert ("Except:" in draft["answer"]) == limited == (second in draft["answer"])
+        assert draft["quoted"] == (["a.txt#0"] if among is None else [])
+
+
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
     asked = query("What is a hull inspection?", small)
     scored = score_quotables(asked, passages(), small)

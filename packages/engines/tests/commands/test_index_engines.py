@@ -72,7 +72,7 @@ def test_coarse_vectors_from_the_command_line(
 def test_the_way_there_and_back(
     run: Run, in_json: Run, index: Path, engine_address: str, tmp_path: Path
 ) -> None:
-    pushed = run("index", "push", str(index), engine_address)
+    pushed = run("index", "push", str(index), engine_address, "--shards", "1")
     assert pushed.exit_code == 0
     assert pushed.stdout.startswith("2 documents, ")
     assert f"-> {engine_address}" in pushed.stdout

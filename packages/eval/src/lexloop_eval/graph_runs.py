@@ -32,6 +32,6 @@ def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
 
     def retrieve(case: Case) -> list[Passage]:
         passages: list[Passage] = state_after(graph, case, LAST_OF_RETRIEVAL).get("passages", [])
-        return passages[:k]  # without the passages that they refer to
+        return passages
 
     return retrieve

@@ -188,6 +188,7 @@ def test_each_row_says_what_differs() -> None:
         "embedder: tuned (not named there)",
         "rewriter: gpt-3.5-turbo (there a model)",
         "classifier: embedded (there DistilBERT)",
+        "keywords: gpt-3.5-turbo (not named there)",
         "triplets: rules (there GPT-4o)",
     )
     assert row("LLM only: GPT-3.5-Turbo", model).differs == ()

@@ -35,7 +35,7 @@ def compare_embedders(
         ),
     ],
     corpus: Annotated[
-        Path | None,
+        str | None,
         option("The documents of gold questions. Default: those beside their file.", "DIR"),
     ] = None,
     depths: Annotated[
@@ -61,7 +61,7 @@ def compare_embedders(
     settings_by_name = {name: settings.changed(**{"index.embedder": name}) for name in names}
     for chosen in settings_by_name.values():
         say_where_text_goes(text_hosts(chosen, connection))
-    search_sets = read_sets(sets, corpus, settings)
+    search_sets = read_sets(sets, Path(corpus) if corpus else None, settings)
     places: dict[str, dict[str, list[int]]] = {}
     with bar() as report:
         for name, chosen in settings_by_name.items():

@@ -11,8 +11,10 @@ _PLAN: dict[str, Any] = {
     **dict.fromkeys(("plan.Q", "plan.K", "plan.S")),
     "plan.classes": 3,
     "plan.k": "class",
+    "plan.beside": 0,
+    "retrieval.authority": 0.0,
 }
-"""Resets the settings of a plan that the papers do not have."""
+"""Resets the settings that the papers do not have."""
 _ONCE = {**_PLAN, "loop.max_retries": 0}
 """HyPA-RAG and Sultania et al. answer once; the loop is LQ-RAG's."""
 _NO_REWRITER = {"retrieval.rewriter": "none"}
@@ -22,7 +24,8 @@ _SENTENCES = {"chunking": "sentence", "chunking.tokens": 512, "chunking.overlap"
 """HyPA-RAG, section 6."""
 _LIKELIEST = {"plan.min_class_probability": 0.0}
 """The likeliest class counts, however likely it is."""
-_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF}
+_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF, "retrieval.triplets": 200}
+"""All triplets of paths of length S: the paper names no bound, and few are those of short paths."""
 _HELD = {"plan.K": 4, "plan.S": 2}
 """K* and S*: held at the middle of table 7, since the paper does not say at what."""
 _LQ_K = 15
@@ -42,6 +45,7 @@ _HYPA_PARTS: Parts = {
     "rewriter": "a model",
     "reranker": "bge-reranker-large",
     "classifier": "DistilBERT",
+    "keywords": "",
     "triplets": "GPT-4o",
 }
 _ADOBE_PARTS: Parts = {
@@ -143,7 +147,10 @@ def _parts(settings: Settings) -> dict[str, str]:
     if settings.plan.k == "class":
         parts["classifier"] = settings.plan.classifier
     if retrieval.knowledge_graph != "none":
-        parts["triplets"] = by(settings.index.triplets, "rules")
+        parts |= {
+            "keywords": by(retrieval.rewriter, "rules"),
+            "triplets": by(settings.index.triplets, "rules"),
+        }
     if loop.max_retries:
         parts["evaluator"] = by(loop.evaluator, "embedded")
         parts["prompt engineer"] = by(loop.prompt_engineer, "rules")
