@@ -14,7 +14,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.arrays import Sparse, add_columns, load_array, save_arrays, scipy_sparse
+from lexloop.core.arrays import (
+    Columns,
+    Sparse,
+    add_columns,
+    load_array,
+    save_arrays,
+    scipy_sparse,
+)
 from lexloop.core.files import write_text
 from lexloop.core.folding import plain
 from lexloop.core.types import Chunk
@@ -45,7 +52,7 @@ class LexicalIndex:
     FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
 
     terms: dict[str, int]
-    weights: Sparse
+    weights: Columns
     counts: NDArray[np.unsignedinteger[Any]]
 
     @property
@@ -71,7 +78,7 @@ class LexicalIndex:
         weights = okapi_weights(counts) if terms else np.zeros(0, np.float32)
         return cls(
             {term: column for column, term in enumerate(terms)},
-            scipy_sparse().csc_array((weights, counts.indices, counts.indptr), shape=counts.shape),
+            Columns(weights, counts.indices, counts.indptr, counts.shape),
             counts.data.astype(np.min_scalar_type(int(counts.data.max(initial=0)))),
         )
 
@@ -179,7 +186,7 @@ class LexicalIndex:
         indices = _index_type(len(rows))
         places = rows.astype(indices, copy=False), starts.astype(indices)
         shape = (size, len(terms))
-        return cls(terms, scipy_sparse().csc_array((weights, *places), shape=shape), counts)
+        return cls(terms, Columns(weights, *places, shape), counts)
 
 
 class TermCounts:
