@@ -1,6 +1,7 @@
 """.txt and .md: the text as shown, and the YAML front matter at its head."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import PurePosixPath
@@ -31,6 +32,8 @@ _UNDERLINED = re.compile(
     r"(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159}) *\n"
     r"(?P=indent)(?P<rule>(?P<sign>[-=~^*#\"'`])(?P=sign){3,})[ \t]*(?=\n|$)"
 )
+_PAGE_END = 3
+"""Blank lines at the end of a page without a number; paragraphs are fewer apart."""
 _MOST = 1 << 16
 _DEEPEST = 32
 
@@ -88,11 +91,12 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
 def furniture(text: str) -> list[tuple[int, int]]:
     """Return the lines that number pages, in order, each with its line end.
 
-    If a sentence continues after one, the blank lines around it are removed as well.
+    If a sentence continues after one, the blank lines around it are removed as well, and so are
+    the blank lines of a page's end without a number.
     """
     ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
     lines = [line.strip() for line in text.split("\n")]
-    numbers = page_numbers(lines)
+    numbers, often = page_numbers(lines), Counter(lines)
     gone: list[tuple[int, int]] = []
     first = 0
     for place, line in enumerate([*lines, "."]):
@@ -100,11 +104,21 @@ def furniture(text: str) -> list[tuple[int, int]]:
             continue
         between = [n for n in range(first, place) if n in numbers]
         before = lines[first - 1] if first else "."
-        if between and line[:1].islower() and not before.endswith(tuple(".:;!?")):
+        if between:
+            goes_on = line[:1].islower()
+        else:
+            goes_on = place - first >= _PAGE_END and often[before] == 1 and _opens_with_a_word(line)
+        if goes_on and not before.endswith(tuple(".:;!?")):
             between = [*range(first, place)]
         gone += [(ends[n - 1] if n else 0, min(ends[n], len(text))) for n in between]
         first = place + 1
     return gone
+
+
+def _opens_with_a_word(line: str) -> bool:
+    """Return whether a line begins with a word in lower case, and with no mark of an item."""
+    first = line.partition(" ")[0].rstrip(",")
+    return len(first) > 1 and first.isalpha() and first.islower()
 
 
 def without_rules(text: str) -> str:

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import pytest
 from reading import read_document
 from sets import whole_text
 
@@ -76,3 +77,28 @@ def test_an_answer_quotes_no_head(tmp_path: Path) -> None:
     done = graph.invoke({"question": asked}, context={"corpus": str(tmp_path)})
     assert "an earlier fee" in done["answer"]
     assert not any(head in done["answer"] for head in ("Bill", "Moorings", "Repairs"))
+
+
+@pytest.mark.parametrize(
+    ("before", "gap", "after", "together"),
+    [
+        ("The fee shall be", 4, "paid in May.", True),
+        ("The fee shall be", 3, "paid in May.", False),
+        ("The fee is due.", 4, "paid in May.", False),
+        ("The fee shall be", 4, "Paid in May.", False),
+        ("The fee shall be", 4, "b) paid in May.", False),
+        ("The fee shall be", 4, "o paid in May.", False),
+    ],
+)
+def test_a_sentence_goes_on_behind_the_end_of_a_page_without_a_number(
+    before: str, gap: int, after: str, together: bool
+) -> None:
+    blank = "\n" * gap
+    document = _read(f"1. Fee.\n{before}{blank}{after}\n")
+    assert (f"{before}\n{after}" in document.text) is together
+
+
+def test_nothing_goes_on_behind_a_line_that_comes_again() -> None:
+    foot = "Filed by the Harbour"
+    text = f"The fee shall be\n\n{foot}\n\n\n\npaid in May.\n\n{foot}\n"
+    assert furniture(text) == []
