@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -32,6 +32,7 @@ _UNDERLINED = re.compile(
     r"(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159}) *\n"
     r"(?P=indent)(?P<rule>(?P<sign>[-=~^*#\"'`])(?P=sign){3,})[ \t]*(?=\n|$)"
 )
+_FEWEST_RUNNING = 3
 _PAGE_END = 3
 """Blank lines at the end of a page without a number; paragraphs are fewer apart."""
 _MOST = 1 << 16
@@ -89,36 +90,58 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def furniture(text: str) -> list[tuple[int, int]]:
-    """Return the lines that number pages, in order, each with its line end.
+    """Return the lines that number pages or run along them, in order, each with its line end.
 
     If a sentence continues after one, the blank lines around it are removed as well, and so are
     the blank lines of a page's end without a number.
     """
     ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
     lines = [line.strip() for line in text.split("\n")]
-    numbers, often = page_numbers(lines), Counter(lines)
+    numbers = page_numbers(lines)
+    along, often = numbers | _running_lines(lines, numbers), Counter(lines)
     gone: list[tuple[int, int]] = []
     first = 0
     for place, line in enumerate([*lines, "."]):
-        if place < len(lines) and (not line or place in numbers):
+        if place < len(lines) and (not line or place in along):
             continue
-        between = [n for n in range(first, place) if n in numbers]
+        between = [n for n in range(first, place) if n in along]
         before = lines[first - 1] if first else "."
-        if between:
-            goes_on = line[:1].islower()
-        else:
-            goes_on = place - first >= _PAGE_END and often[before] == 1 and _opens_with_a_word(line)
-        if goes_on and not before.endswith(tuple(".:;!?")):
+        ends_page = place - first >= _PAGE_END and often[before] == 1
+        if (between and line[:1].islower() and _is_open(before)) or (
+            ends_page and _goes_on(before, line)
+        ):
             between = [*range(first, place)]
         gone += [(ends[n - 1] if n else 0, min(ends[n], len(text))) for n in between]
         first = place + 1
     return gone
 
 
-def _opens_with_a_word(line: str) -> bool:
-    """Return whether a line begins with a word in lower case, and with no mark of an item."""
+def _running_lines(lines: Sequence[str], numbers: Set[int]) -> set[int]:
+    """Return the indices of lines that come again, alone, and have cut two sentences apart."""
+    often = Counter(line for line in lines if any(map(str.isalpha, line)))
+    alone = {
+        n
+        for n, line in enumerate(lines)
+        if often[line] >= _FEWEST_RUNNING
+        and not any([*lines[max(0, n - 1) : n], *lines[n + 1 : n + 2]])
+    }
+    said = [n for n, line in enumerate(lines) if line and n not in numbers and n not in alone]
+    cut = Counter[str]()
+    for before, after in pairwise(said):
+        if _goes_on(lines[before], lines[after]):
+            cut.update({lines[n] for n in range(before + 1, after) if n in alone})
+    return {n for n in alone if cut[lines[n]] > 1}
+
+
+def _is_open(line: str) -> bool:
+    """Return whether a line ends no sentence."""
+    return not line.endswith(tuple(".:;!?"))
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Return whether a line begins with a word, no mark of an item, that continues a sentence."""
     first = line.partition(" ")[0].rstrip(",")
-    return len(first) > 1 and first.isalpha() and first.islower()
+    return len(first) > 1 and first.isalpha() and first.islower() and _is_open(before)
 
 
 def without_rules(text: str) -> str:

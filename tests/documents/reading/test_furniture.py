@@ -98,7 +98,9 @@ def test_a_sentence_goes_on_behind_the_end_of_a_page_without_a_number(
     assert (f"{before}\n{after}" in document.text) is together
 
 
-def test_nothing_goes_on_behind_a_line_that_comes_again() -> None:
-    foot = "Filed by the Harbour"
-    text = f"The fee shall be\n\n{foot}\n\n\n\npaid in May.\n\n{foot}\n"
-    assert furniture(text) == []
+def test_a_line_that_comes_again_runs_along_the_pages_if_it_has_cut_two_sentences() -> None:
+    foot, halves = "Filed by the Harbour", ("The fee shall be", "paid in May.")
+    page = f"\n\n{foot}\n\n\n".join(halves)
+    whole = "\n".join(halves)
+    assert _read(f"{page}\n\nA\n\n{page}\n\n{foot}\n").text == f"{whole}\n\nA\n\n{whole}\n\n"
+    assert furniture(f"{page}\n\nA\n\n{foot}\n\nB\n\n{foot}\n") == []
