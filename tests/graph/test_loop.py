@@ -67,7 +67,7 @@ def test_a_retry_is_written_from_what_the_model_opened(
     scripted.play("engineer_prompt", Reply(json.dumps(opening)), Reply(json.dumps({})))
     scripted.play("generate", Reply(ABSTENTION), Reply("It is due within 10 business days [1]."))
     scripted.play("evaluate", scores(0.9, 0.9, 0.9))
-    result = modelled(**{"plan.k": 1}).invoke({"question": QUESTION})
+    result = modelled(**{"plan.k": 1, "plan.beside": 4}).invoke({"question": QUESTION})
     first, second = result["attempts"]
     assert first["abstained"]
     (look,) = first["advice"]["looked"]
