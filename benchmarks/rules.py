@@ -110,6 +110,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._best_of_each": giving([]),
     },
+    "the document's own name": {"nodes.reading:own_name": giving("")},
     "who does it": {f"{_G}.score:says_who": giving("said")},
     "lists read by their points": {f"{_G}.score:_read_by_points": giving(None)},
     "definitions read": {f"{_G}.score:DEFINITIONS": giving(0)},

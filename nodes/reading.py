@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.structure.own_name import own_name
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.reader import Readings, load_reader
 from lexloop.nodes.question.parts import without_context
@@ -16,6 +17,9 @@ from lexloop.store.view import View
 
 SHORTLIST = 8
 """How many statements are read, the best by a quicker measure."""
+
+_SHORT = 2
+"""Search terms of a question that leaves out what it is asked of, at most."""
 
 
 class Stated(NamedTuple):
@@ -56,11 +60,29 @@ def reads(
     best = np.array([*ranked[:SHORTLIST], *defining[:definitions]])
     # what a question leans on is shared by all that stands around its answer
     question = without_context(question)
-    found = load_reader().read(question, [_in_place(stated[i], sources) for i in best.tolist()])
+    found = np.zeros((2, len(best)), dtype=np.float32)
+    for document in dict.fromkeys(stated[i].document for i in best.tolist()):
+        rows = [n for n, i in enumerate(best.tolist()) if stated[i].document == document]
+        texts = [_in_place(stated[best[n]], sources) for n in rows]
+        found[:, rows] = load_reader().read(_asked_of(question, document, sources), texts)
     every = Readings(*(np.full(len(stated), one.min(), dtype=np.float32) for one in found))
     for whole, read in zip(every, found, strict=True):
         whole[best] = read
     return every
+
+
+def _asked_of(question: str, document: str, sources: View) -> str:
+    """Return a short question with the document's own name: "Which law governs this lease?".
+
+    Who asks of a document leaves out what it is, and a reader looks for it.
+    """
+    terms = term_set(question)
+    if len(terms) > _SHORT:
+        return question
+    name = own_name(sources.text_of(document) or "", sources.titles.get(document, ""))
+    if not name or term_set(name) <= terms:
+        return question
+    return f"{question.rstrip(' ?')} of this {name}?"
 
 
 def _is_definition(stated: Stated, terms: frozenset[str], sources: View) -> bool:

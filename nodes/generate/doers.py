@@ -16,7 +16,7 @@ def asks_who(asked: str) -> bool:
     return bool(_done(words(asked)))
 
 
-def says_who(asked: str, text: str) -> Literal["said", "lacking", "in passing"]:
+def says_who(asked: str, text: str) -> Literal["said", "lacking", "passing"]:
     """Return whether a text says who does what is asked, if the question is who does it.
 
     "The clerk who keeps the register is paid by the day" says in passing who keeps it: it is about
@@ -29,7 +29,7 @@ def says_who(asked: str, text: str) -> Literal["said", "lacking", "in passing"]:
     places = [place for place, word in enumerate(said) if done & {*tokenize(word)}]
     ways = {_way(said[:place]) for place in places} - {"noun"}
     if ways == {"relative"}:
-        return "in passing"
+        return "passing"
     return "said" if "active" in ways or "by" in said else "lacking"
 
 

@@ -158,7 +158,7 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
             _read_by_points(quotables, read[row])
         said = np.array([says_who(asked, item.text) for item in quotables])
         read[row] -= NO_DOER * (said != "said")
-        answers[row] -= IN_PASSING * (said == "in passing")
+        answers[row] -= IN_PASSING * (said == "passing")
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 

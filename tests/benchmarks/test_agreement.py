@@ -47,7 +47,7 @@ def test_a_model_judges_and_replies_without_scores_are_counted(
     server.script(good, bad, Reply("no scores"), Reply("no scores"))
     given = ["--claims", str(tmp_path), "--model", "openai:fake", "--base-url", server.base_url]
     given += ["--cache", str(tmp_path / "replies.sqlite")]
-    assert main([*given, "--rubrics", "published"]) == 0
+    assert main([*given, "--rubrics", "reworded"]) == 0
     row = capsys.readouterr().out.splitlines()[-1].split("|")
     assert [cell.strip() for cell in row[1:5]] == ["port", "2", "1", "1"]
     assert row[-2].strip() == "1"

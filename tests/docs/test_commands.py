@@ -326,7 +326,8 @@ ELSEWHERE = {
     "eval": "packages/eval/tests/test_evaluate_command.py tests/integration/"
     "test_tenants_everywhere.py",
     "feedback": "packages/eval/tests/test_feedback_command.py",
-    "finetune generator": "packages/train/tests/test_generator.py",
+    "finetune generator": "packages/train/tests/test_generator.py packages/train/tests/"
+    "test_preferences.py",
     "finetune pairs": "packages/train/tests/test_commands.py",
     "forget": "packages/server/tests/test_forget.py",
     "index push": "packages/engines/tests/commands/test_index_engines.py",

@@ -57,6 +57,24 @@ def test_a_statement_is_read_behind_its_title_and_headings(counting: Counting) -
     assert read.answers.tolist() == [-len(text) for text in texts]
 
 
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("Who pays?", "Who pays of this act?"),
+        ("Who pays under the act?", "Who pays under the act?"),
+        ("Who pays for the food of a dog?", "Who pays for the food of a dog?"),
+    ],
+)
+def test_a_short_question_is_read_with_the_documents_own_name(
+    counting: Counting, asked: str, read: str
+) -> None:
+    text = LAW + "\n## Section 3 Name\n\nThis Act is called the Dog Act.\n"
+    view = view_of(Document("law.md", "Dog Act", text), embedder=load_minilm())
+    stated = stated_in(view)
+    reads(asked, stated, np.zeros(len(stated), dtype=np.float32), view)
+    assert [question for question, _ in counting.given] == [read]
+
+
 def test_only_the_best_are_read_and_the_others_count_as_the_worst_of_them(
     counting: Counting,
 ) -> None:
@@ -79,7 +97,7 @@ def test_a_definition_of_what_is_asked_about_may_be_read_too(counting: Counting)
     )
     view = view_of(Document("law.txt", "Kennel Act", text), embedder=load_minilm())
     kennel, run = [said for said in stated_in(view) if "means" in said.text]
-    others = [kennel._replace(document="none.txt", text="x")] * SHORTLIST
+    others = [kennel._replace(text="x")] * SHORTLIST
     scores = np.array([2.0] * SHORTLIST + [1.0, 1.0], dtype=np.float32)
     stated = [*others, run, kennel]
     reads("Who builds a kennel?", stated, scores, view)
