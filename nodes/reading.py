@@ -10,7 +10,7 @@ from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.own_name import own_name
-from lexloop.documents.text.tokens import term_set
+from lexloop.documents.text.tokens import term_set, words
 from lexloop.models.reader import Readings, load_reader
 from lexloop.nodes.question.parts import without_context
 from lexloop.store.view import View
@@ -74,10 +74,11 @@ def reads(
 def _asked_of(question: str, document: str, sources: View) -> str:
     """Return a short question with the document's own name: "Which law governs this lease?".
 
-    Who asks of a document leaves out what it is, and a reader looks for it.
+    Who asks of a document leaves out what it is, and a reader looks for it. "It" may mean something
+    else, so such a question is read as it is.
     """
     terms = term_set(question)
-    if len(terms) > _SHORT:
+    if len(terms) > _SHORT or "it" in words(question):
         return question
     name = own_name(sources.text_of(document) or "", sources.titles.get(document, ""))
     if not name or term_set(name) <= terms:

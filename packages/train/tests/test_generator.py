@@ -313,7 +313,7 @@ def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
 
 def test_four_bits_without_a_gpu(data: Path, tmp_path: Path) -> None:
     arguments = command(data, tmp_path / "out")
-    result = CliRunner().invoke(app, [*arguments[:-1], "4bit"])
+    result = CliRunner().invoke(app, [*arguments, "--precision", "4bit"])
     assert result.exit_code == 2
     assert "bitsandbytes and a CUDA GPU" in result.stderr
 
