@@ -59,12 +59,14 @@ def reads(
     defining = [i for i in left if _is_definition(stated[i], terms, sources)]
     best = np.array([*ranked[:SHORTLIST], *defining[:definitions]])
     # what a question leans on is shared by all that stands around its answer
-    question = without_context(question)
+    alone = without_context(question)
     found = np.zeros((2, len(best)), dtype=np.float32)
     for document in dict.fromkeys(stated[i].document for i in best.tolist()):
         rows = [n for n, i in enumerate(best.tolist()) if stated[i].document == document]
         texts = [_in_place(stated[best[n]], sources) for n in rows]
-        found[:, rows] = load_reader().read(_asked_of(question, document, sources), texts)
+        found[:, rows] = load_reader().read(
+            alone if terms - term_set(alone) else _asked_of(alone, document, sources), texts
+        )
     every = Readings(*(np.full(len(stated), one.min(), dtype=np.float32) for one in found))
     for whole, read in zip(every, found, strict=True):
         whole[best] = read
