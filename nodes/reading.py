@@ -1,6 +1,6 @@
 """What the reader makes of statements: each is read with its document's title and its headings."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -60,32 +60,41 @@ def reads(
     best = np.array([*ranked[:SHORTLIST], *defining[:definitions]])
     # what a question leans on is shared by all that stands around its answer
     alone = without_context(question)
+    documents = [stated[i].document for i in best.tolist()]
+    asked = {} if terms - term_set(alone) else _asked_of(alone, {*documents}, sources)
     found = np.zeros((2, len(best)), dtype=np.float32)
-    for document in dict.fromkeys(stated[i].document for i in best.tolist()):
-        rows = [n for n, i in enumerate(best.tolist()) if stated[i].document == document]
+    for document in dict.fromkeys(documents):
+        rows = [n for n, name in enumerate(documents) if name == document]
         texts = [_in_place(stated[best[n]], sources) for n in rows]
-        found[:, rows] = load_reader().read(
-            alone if terms - term_set(alone) else _asked_of(alone, document, sources), texts
-        )
+        found[:, rows] = load_reader().read(asked.get(document, alone), texts)
     every = Readings(*(np.full(len(stated), one.min(), dtype=np.float32) for one in found))
     for whole, read in zip(every, found, strict=True):
         whole[best] = read
     return every
 
 
-def _asked_of(question: str, document: str, sources: View) -> str:
-    """Return a short question with the document's own name: "Which law governs this lease?".
+def _asked_of(question: str, documents: Set[str], sources: View) -> dict[str, str]:
+    """Return a short question with each document's own name: "Which law governs of this lease?".
 
     Who asks of a document leaves out what it is, and a reader looks for it. "It" may mean something
-    else, so such a question is read as it is.
+    else, so such a question is read as it is, and so is any if a document has no name for itself:
+    the others would seem to answer better.
     """
     terms = term_set(question)
     if len(terms) > _SHORT or "it" in words(question):
-        return question
-    name = own_name(sources.text_of(document) or "", sources.titles.get(document, ""))
-    if not name or term_set(name) <= terms:
-        return question
-    return f"{question.rstrip(' ?')} of this {name}?"
+        return {}
+    names = {
+        name: own_name(sources.text_of(name) or "", sources.titles.get(name, ""))
+        for name in documents
+    }
+    if not all(names.values()):
+        return {}
+    asked = question.rstrip(" ?")
+    return {
+        document: f"{asked} of this {name}?"
+        for document, name in names.items()
+        if not term_set(name) <= terms
+    }
 
 
 def _is_definition(stated: Stated, terms: frozenset[str], sources: View) -> bool:
