@@ -110,9 +110,11 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._best_of_each": giving([]),
     },
-    "the document's own name": {"nodes.reading:own_name": giving("")},
+    "the document's own name": {"nodes.question.naming_document:own_name": giving("")},
     "who does it": {f"{_G}.score:says_who": giving("said")},
-    "lists read by their points": {f"{_G}.score:_read_by_points": giving(None)},
+    "lists read by their points": {
+        f"{_G}.score:_read_by_points": lambda _: lambda _quotables, read: read
+    },
     "definitions read": {f"{_G}.score:DEFINITIONS": giving(0)},
     "what excepts from an answer": {f"{_G}.write:limits_of": giving([])},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},

@@ -1,6 +1,6 @@
 """What the reader makes of statements: each is read with its document's title and its headings."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,17 +9,14 @@ from numpy.typing import NDArray
 from lexloop.core.folding import narrowed
 from lexloop.documents.chunks.carrying import carried_from
 from lexloop.documents.chunks.statements import Statement
-from lexloop.documents.structure.own_name import own_name
-from lexloop.documents.text.tokens import term_set, words
+from lexloop.documents.text.tokens import term_set
 from lexloop.models.reader import Readings, load_reader
+from lexloop.nodes.question.naming_document import asked_of
 from lexloop.nodes.question.parts import without_context
 from lexloop.store.view import View
 
 SHORTLIST = 8
 """How many statements are read, the best by a quicker measure."""
-
-_SHORT = 2
-"""Search terms of a question that leaves out what it is asked of, at most."""
 
 
 class Stated(NamedTuple):
@@ -61,7 +58,7 @@ def reads(
     # what a question leans on is shared by all that stands around its answer
     alone = without_context(question)
     documents = [stated[i].document for i in best.tolist()]
-    asked = {} if terms - term_set(alone) else _asked_of(alone, {*documents}, sources)
+    asked = {} if terms - term_set(alone) else asked_of(alone, {*documents}, sources)
     found = np.zeros((2, len(best)), dtype=np.float32)
     for document in dict.fromkeys(documents):
         rows = [n for n, name in enumerate(documents) if name == document]
@@ -71,30 +68,6 @@ def reads(
     for whole, read in zip(every, found, strict=True):
         whole[best] = read
     return every
-
-
-def _asked_of(question: str, documents: Set[str], sources: View) -> dict[str, str]:
-    """Return a short question with each document's own name: "Which law governs of this lease?".
-
-    Who asks of a document leaves out what it is, and a reader looks for it. "It" may mean something
-    else, so such a question is read as it is, and so is any if a document has no name for itself:
-    the others would seem to answer better.
-    """
-    terms = term_set(question)
-    if len(terms) > _SHORT or "it" in words(question):
-        return {}
-    names = {
-        name: own_name(sources.text_of(name) or "", sources.titles.get(name, ""))
-        for name in documents
-    }
-    if not all(names.values()):
-        return {}
-    asked = question.rstrip(" ?")
-    return {
-        document: f"{asked} of this {name}?"
-        for document, name in names.items()
-        if not term_set(name) <= terms
-    }
 
 
 def _is_definition(stated: Stated, terms: frozenset[str], sources: View) -> bool:

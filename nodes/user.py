@@ -22,11 +22,10 @@ def for_user(view: View, user: UserSettings) -> View:
 
 def favoured(metadata: Mapping[str, Metadata], user: UserSettings) -> list[str]:
     """Return the documents that the user prefers, and those for the user's role."""
-    wanted = tuple(user.documents)
     return [
         name
         for name, of in metadata.items()
-        if (wanted and name.endswith(wanted)) or _same(user.role, of.audience.split(","))
+        if name.endswith(user.documents) or _same(user.role, of.audience.split(","))
     ]
 
 
@@ -51,12 +50,19 @@ def with_user(draft: Draft, documents: Collection[str], view: View, user: UserSe
         )
     if names := favoured(view.metadata(sorted(documents)), user):
         lines.append(f"Put first for you: {', '.join(names)}.")
+    # a document that the asker may not see is absent, too
+    if absent := [own for own in user.documents if not _ending(view.documents, own)]:
+        lines.append(f"No document has a name that ends with {', '.join(absent)}.")
     if not lines:
         return draft
     told = unmarked(" ".join(lines))
     if draft["answer"] == ABSTENTION:
         return {**draft, "lacks": [*draft["lacks"], told]}
     return {**draft, "answer": f"{draft['answer']}\n{told}", "told": [*draft["told"], told]}
+
+
+def _ending(names: Collection[str], end: str) -> bool:
+    return any(name.endswith(end) for name in names)
 
 
 def _applies(metadata: Metadata, user: UserSettings) -> bool:

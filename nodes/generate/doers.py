@@ -8,6 +8,8 @@ from lexloop.nodes.question.parts import AUXILIARY
 _RELATIVE = frozenset(("that", "which", "who", "whoever", "whom", "to"))
 _ARTICLES = frozenset(("a", "an", "the"))
 _BEING = frozenset(("am", "are", "be", "been", "being", "is", "was", "were"))
+_BACK = 5
+"""Words looked back from a verb: "who must have been kept"."""
 _AUXILIARIES = frozenset(AUXILIARY.split("|")) | _BEING
 
 
@@ -26,8 +28,8 @@ def says_who(asked: str, text: str) -> Literal["said", "lacking", "passing"]:
     if not done:
         return "said"
     said = words(text)
-    places = [place for place, word in enumerate(said) if done & {*tokenize(word)}]
-    ways = {_way(said[:place]) for place in places} - {"noun"}
+    verbs = {word for word in {*said} if done & {*tokenize(word)}}
+    ways = {_way(said, place) for place, word in enumerate(said) if word in verbs} - {"noun"}
     if ways == {"relative"}:
         return "passing"
     return "said" if "active" in ways or "by" in said else "lacking"
@@ -44,14 +46,14 @@ def _done(asked: list[str]) -> set[str]:
     return next(({*tokenize(word)} for word in after if word not in _AUXILIARIES), set())
 
 
-def _way(before: list[str]) -> Literal["noun", "active", "passive", "relative"]:
-    """Return how a verb is used, by the words before it."""
+def _way(said: list[str], place: int) -> Literal["noun", "active", "passive", "relative"]:
+    """Return how a verb is used, by the words before its place."""
+    before = said[max(0, place - _BACK) : place]
     if before and before[-1] in _ARTICLES:
         return "noun"
     passive = False
     while before and before[-1] in _AUXILIARIES:
-        passive |= before[-1] in _BEING
-        before = before[:-1]
+        passive |= before.pop() in _BEING
     if before and before[-1] in _RELATIVE:
         return "relative"
     return "passive" if passive else "active"

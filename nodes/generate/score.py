@@ -155,25 +155,31 @@ def score_quotables(query: Query, passages: list[Passage], sources: View) -> Sco
         more = DEFINITIONS if asks_who(asked) else 0
         read[row], answers[row] = reads(question, stated, scores[row], sources, more)
         if query.parts[row]["several"]:
-            _read_by_points(quotables, read[row])
+            read[row] = _read_by_points(quotables, read[row])
         said = np.array([says_who(asked, item.text) for item in quotables])
         read[row] -= NO_DOER * (said != "said")
         answers[row] -= IN_PASSING * (said == "passing")
     return ScoredQuotables(quotables, vectors, scores + READ * read, read, answers)
 
 
-def _read_by_points(quotables: Sequence[Quotable], read: NDArray[np.float32]) -> None:
-    """Have a whole list read as well as its best point: who asks for several asks for the list."""
+def _read_by_points(
+    quotables: Sequence[Quotable], read: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the readings with each whole list as well read as its best point.
+
+    A question for several things asks for the list, of which the reader sees only the lead-in.
+    """
+    by_points = read.copy()
     for place, whole in enumerate(quotables):
         if whole.statement.points:
             span = whole.statement
-            inside = [
+            by_points[place] = max(
                 value
                 for item, value in zip(quotables, read.tolist(), strict=True)
                 if item.passage["document"] == whole.passage["document"]
                 and span.start <= item.statement.start < span.end
-            ]
-            read[place] = max(inside)
+            )
+    return by_points
 
 
 def authority_of(item: Quotable) -> float:

@@ -61,6 +61,13 @@ def test_documents_for_a_role_and_preferred_ones_come_first(
     assert f"Put first for you: {first}." in found["answer"]
 
 
+def test_a_preferred_document_that_is_not_there_is_named(graph: Lexloop) -> None:
+    found = ask(graph, documents=["north.md", "west.md"])
+    assert found["answer"].endswith(
+        "Put first for you: north.md. No document has a name that ends with west.md."
+    )
+
+
 def test_what_does_not_apply_changes_nothing_and_an_abstention_tells_it_too(graph: Lexloop) -> None:
     assert ask(graph, role="judge")["answer"] == ask(graph)["answer"]
     chosen = {"user": {"jurisdiction": "East"}, "access.only": ["north.md"]}

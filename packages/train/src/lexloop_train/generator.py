@@ -11,7 +11,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -330,20 +330,11 @@ class _Maker:
                 self._merge()
             figures[stage] = self._once(f"{stage}.figures", partial(self._measure, stage))
         card = {
-            "kind": "generator",
             **origin,
             "command": self.plan.command,
             "adapters": adapters,
             "merge": {"combination_type": "linear", "shares": self._shares()},
-            "figures": {
-                test.path.name: {
-                    "kind": test.kind,
-                    "questions": len(test.questions),
-                    **{stage: figures[stage][test.path.name] for stage in STAGES},
-                }
-                for test in self.tests
-            },
-            "versions": versions(),
+            **card_of(self.tests, figures),
         }
         folder = self.work / "merged"
         for kind in KINDS:
@@ -423,6 +414,29 @@ class _Maker:
     def _shares(self) -> dict[str, float]:
         domain = self.plan.domain_weight
         return dict(zip(KINDS, (domain, 1.0 - domain), strict=True))
+
+
+def card_of(
+    tests: Sequence[MeasuredFile], figures: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return what each card of a generator has.
+
+    Args:
+        tests: The files that were measured on.
+        figures: Of each stage, in their order, the figures by the names of these files.
+    """
+    return {
+        "kind": "generator",
+        "figures": {
+            test.path.name: {
+                "kind": test.kind,
+                "questions": len(test.questions),
+                **{stage: by_file[test.path.name] for stage, by_file in figures.items()},
+            }
+            for test in tests
+        },
+        "versions": versions(),
+    }
 
 
 def measured(

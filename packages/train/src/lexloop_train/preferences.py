@@ -26,12 +26,12 @@ from lexloop_train.generator import (
     CHECKPOINTS,
     AdapterRecipe,
     adapter_settings,
+    card_of,
     enough_memory,
     lora_of,
     made_before,
     measured,
     save_adapter,
-    versions,
     weights_of,
     workplace,
 )
@@ -154,19 +154,10 @@ class _Maker:
             _merge(self.plan.base, self.work / ADAPTER, folder)
         figures["preferred"] = self._measured(str(folder), "preferred")
         card = {
-            "kind": "generator",
             **origin,
             "command": self.plan.command,
             "adapters": {"preferred": adapter},
-            "figures": {
-                test.path.name: {
-                    "kind": test.kind,
-                    "questions": len(test.questions),
-                    **{stage: figures[stage][test.path.name] for stage in STAGES},
-                }
-                for test in self.tests
-            },
-            "versions": versions(),
+            **card_of(self.tests, figures),
         }
         write_text(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
         settle(folder, self.plan.out)
