@@ -27,7 +27,7 @@ from lexloop.store.writer import write_index
 
 Rows = list[tuple[str, str]]
 _QUESTIONS, _CONTRACTS, _WARM, _ROUNDS = 1000, 36, 40, 3
-_UNTOLD = {"seconds", "seconds_left", "snapshot", "turn_id", "messages"}
+_UNTOLD = {"seconds", "turn", "messages"}
 
 
 def tenants(data: Path, count: int = _QUESTIONS) -> Rows:

@@ -107,7 +107,7 @@ def _judged(question: str, answer: str, passages: list[Passage], context: Contex
     view = cast("View", context.view)
     asked = parse(question)
     state = {
-        "turn_id": "played",
+        "turn": {"id": "played"},
         "asked": question,
         "question": question,
         "meant": asked,

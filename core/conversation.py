@@ -28,14 +28,20 @@ def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
     """
     from lexloop.core.state import fresh
 
-    allowed = tags_of_thread(state.get("allowed_tags", []), tags)
+    allowed = tags_of_thread(state.get("turn", {}).get("allowed_tags", []), tags)
     message, earlier = _asking(state, limit)
     return {
         **fresh(),
-        "allowed_tags": allowed,
         "messages": [message],
-        "turn_id": message.id or uuid.uuid4().hex,
-        "typed": message_text(message).strip(),
+        "turn": {
+            "id": message.id or uuid.uuid4().hex,
+            "allowed_tags": allowed,
+            "typed": message_text(message).strip(),
+            "probabilities": [],
+            "untranslated": "",
+            "clarified": {},
+            "edited": False,
+        },
         "asked": checked_question(message_text(message), limit),
         "history": history_turns(earlier),
     }

@@ -20,16 +20,14 @@ from lexloop.core.types import (
     Attempt,
     Best,
     Citation,
-    Clarified,
     Degradation,
     Draft,
     Evaluation,
     Finding,
+    OpenTurn,
     ParsedQuestion,
     Passage,
-    Piece,
     Plan,
-    Pointed,
     Reading,
     Reasoning,
     Scored,
@@ -77,6 +75,11 @@ def whole_plan(known: Plan | None, new: Mapping[str, int]) -> Plan:
                 f"Give whole numbers from 0 for {', '.join(plan)}.",
             )
     return cast("Plan", {**plan, **new})
+
+
+def merged(known: OpenTurn | None, new: OpenTurn) -> OpenTurn:
+    """Return what is known of a turn with what is new of it."""
+    return {**(known or {}), **new}
 
 
 class InputState(TypedDict, total=False):
@@ -127,28 +130,17 @@ class OutputState(TypedDict, total=False):
 class State(InputState, OutputState, total=False):
     """The working state, in the order in which the nodes write it."""
 
-    snapshot: Annotated[str, about("The day and the state of the corpus that are asked.")]
-    allowed_tags: Annotated[list[str], about("The access tags of the thread's askers.")]
-    turn_id: Annotated[str, about("The name of this turn: the id of its question.")]
-    seconds_left: Annotated[float, about("What is left of the question's time.")]
-    typed: Annotated[str, about("The question as typed; missing in threads of earlier versions.")]
+    turn: Annotated[
+        OpenTurn, about("The turn's name, time, access tags, and what a person said."), merged
+    ]
     asked: Annotated[str, about("The question as it is read.")]
     history: Annotated[list[Turn], about("The turns before the question.")]
     complexity: Annotated[int, about("The class of the question, from 0.")]
-    probabilities: Annotated[list[float], about("The probability of each class.")]
     plan: Annotated[Plan, about("Passages k, queries Q, keywords K, path length S."), whole_plan]
-    advice: Annotated[Advice | None, about("What the next attempt is to do otherwise.")]
-    clarified: Annotated[
-        Clarified | None, about("What was asked back; none while something may be.")
-    ]
-    untranslated: Annotated[str, about("What is said of a question in another language.")]
     parsed: Annotated[ParsedQuestion, about("The question of this attempt, and its queries.")]
     meant: Annotated[ParsedQuestion, about("The same of the first attempt: what is answered.")]
-    pointed: Annotated[Pointed | None, about("The provision that the question names.")]
-    retrieved: Annotated[list[Piece], about("What a retriever of the caller's own found."), Packed]
     candidates: Annotated[list[Scored], about("What the search found, fused."), Packed]
     graph_candidates: Annotated[list[Scored], about("What the knowledge graph added."), Packed]
-    edited: Annotated[bool, about("Whether a person chose the passages.")]
     draft: Annotated[Draft, about("The answer of this attempt before its verdict.")]
     best: Annotated[Best | None, about("The best attempt so far, while another is made."), Packed]
     # not in the output: it may recite the instructions
@@ -173,15 +165,16 @@ def fresh() -> Update:
         "attempts": [],
         "degraded": [],
         "usage": summed(),
-        "advice": None,
-        "untranslated": "",
-        "pointed": None,
-        "edited": False,
-        "retrieved": [],
         "candidates": [],
         "graph_candidates": [],
         "reasoning": [],
     }
+
+
+def advice_of(state: State) -> Advice | None:
+    """Return what this attempt is to do otherwise; None for a first attempt."""
+    attempts = state.get("attempts")
+    return attempts[-1].get("advice") if attempts else None
 
 
 def summed(*costs: Usage) -> Usage:

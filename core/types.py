@@ -224,6 +224,32 @@ class Clarified(TypedDict, total=False):
     documents: list[str]
 
 
+class OpenTurn(TypedDict, total=False):
+    """What is known of a turn besides its question.
+
+    Args:
+        id: The turn's name: the id of the message with its question.
+        snapshot: The day and the state of the corpus that are asked.
+        allowed_tags: The access tags of the thread's askers.
+        seconds_left: The remaining seconds of the question's time.
+        typed: The question as it was typed.
+        probabilities: The probability of each class of complexity.
+        untranslated: What is said of a question in another language; empty if it is read.
+        clarified: What was asked back; None while something may be asked back.
+        edited: Whether a person chose the passages.
+    """
+
+    id: str
+    snapshot: str
+    allowed_tags: list[str]
+    seconds_left: float
+    typed: str
+    probabilities: list[float]
+    untranslated: str
+    clarified: Clarified | None
+    edited: bool
+
+
 class Part(TypedDict):
     """One thing that a question asks, in words that can be understood on their own.
 
@@ -312,6 +338,7 @@ class ParsedQuestion(TypedDict):
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
         reworded: Whether a model wrote the queries: the question in words of such documents.
+        pointed: What ``pointing`` is in the documents; missing until they are searched.
     """
 
     text: str
@@ -325,6 +352,7 @@ class ParsedQuestion(TypedDict):
     queries: list[str]
     keywords: list[str]
     reworded: NotRequired[bool]
+    pointed: NotRequired["Pointed"]
 
 
 class Draft(TypedDict):

@@ -31,7 +31,15 @@ from lexloop.core.errors import (
 from lexloop.core.running import Deadline, computed, computing, seconds_left, within
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
-from lexloop.core.types import ABSTENTION, Citation, Degradation, Evaluation, Turn, Usage
+from lexloop.core.types import (
+    ABSTENTION,
+    Citation,
+    Degradation,
+    Evaluation,
+    OpenTurn,
+    Turn,
+    Usage,
+)
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
 from lexloop.graph.collections import described, route, views_of
 from lexloop.graph.combine import Reply, absent, combined, searched, tool_reply, written
@@ -219,7 +227,8 @@ class _Agent:
             return {**await computed(_routed, state, contexts), "by_model": False}
 
         async def ask(name: str, question: str) -> State:
-            turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
+            left: OpenTurn = {**state["turn"], "seconds_left": seconds_left()}
+            turn: Any = {**state, "ways": {name: question}, "turn": left}
             asked = self._alone[f"{_ASK}{name}"]
             output = await asked.ainvoke(turn, context=each[name], output_keys=["found"])
             answered: State = output["found"][name]
@@ -290,7 +299,9 @@ class _Agent:
         if settings.answer.ask_back:  # each collection would ask for itself
             settings = settings.changed(**{"answer.ask_back": False})
         asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
-        with within(Deadline(time.monotonic() + state["seconds_left"], settings.deadline_s)):
+        with within(
+            Deadline(time.monotonic() + state["turn"]["seconds_left"], settings.deadline_s)
+        ):
             output: Any = await self._questions.ainvoke(
                 asked, context=settings, output_keys=_STATE_KEYS
             )
@@ -307,6 +318,7 @@ class _Agent:
             update["parsed"] = searched(state["parsed"], replies)
             update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
             update["usage"] = summed(state["usage"], *(reply.state["usage"] for reply in replies))
+        update["turn"] = {**state["turn"], **update.get("turn", {})}
         whole: AgentState = {**state, **update}
         sources = self._any_settings(get_runtime().context).answer.sources
         return {

@@ -66,14 +66,14 @@ async def after_rerank(state: State) -> Literal["ask_back", "generate", "evaluat
 
     Skip generation if the passages are those of an earlier attempt; the question then ends.
     """
-    if state.get("clarified", {}) is None:
+    if state["turn"].get("clarified", {}) is None:
         return "ask_back"
     return "evaluate" if repeats(state) else "generate"
 
 
 async def after_ask_back(state: State) -> Literal["rewrite", "generate"]:
     """Read the question anew if somebody said what is meant."""
-    return "rewrite" if state["clarified"] else "generate"
+    return "rewrite" if state["turn"].get("clarified") else "generate"
 
 
 async def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
@@ -136,11 +136,12 @@ def build_graph(
         brought = Objects.of(model, models, embeddings)
         contexts = Resources.configured(brought, **(settings or {}))
     among: Narrow | None = None
+    state: type[State] = State
     if retriever is not None:
-        from lexloop.graph.retrieved import Retrieved
+        from lexloop.graph.retrieved import Retrieved, RetrievedState
 
         searched = Retrieved(retriever, contexts)
-        contexts, among = searched, searched.among
+        contexts, among, state = searched, searched.among, RetrievedState
         nodes = {"hybrid_retrieve": searched.search, **(nodes or {})}
     own, before, after = nodes or {}, before or {}, after or {}
     for added in (own, before, after):
@@ -152,7 +153,7 @@ def build_graph(
     graph = Builder(
         contexts,
         RECURSION_LIMIT * (2 if before or after else 1),
-        state=_asked_under(input_key, State),
+        state=_asked_under(input_key, state),
         input_schema=_asked_under(input_key, InputState),
         output_schema=OutputState,
     )

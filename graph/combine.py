@@ -61,7 +61,7 @@ def combined(replies: Sequence[Reply]) -> AgentUpdate:
     first = replies[0].state
     return {
         "complexity": first["complexity"],
-        "probabilities": first["probabilities"],
+        "turn": {"probabilities": first["turn"]["probabilities"]},
         "plan": first["plan"],
         "answer": _written(replies) if answering else ABSTENTION,
         "abstained": not answering,

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime, get_runtime
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError, hearing
 from lexloop.core.running import Deadline, computed, current_deadline, waited, within
 from lexloop.core.state import State, Update, summed
-from lexloop.core.types import Degradation, Reasoning
+from lexloop.core.types import Degradation, OpenTurn, Reasoning
 from lexloop.graph.budget import Budget, Spending
 from lexloop.graph.streaming import showing
 from lexloop.models.chat import ChatModel, asking
@@ -97,7 +97,7 @@ def untimed(function: Function, resolve: Resolve, among: Narrow | None = None) -
 
 
 async def _context(resolve: Resolve, brought: Any, state: State, among: Narrow | None) -> Context:
-    context = await computed(resolve, brought, state.get("snapshot"))
+    context = await computed(resolve, brought, state.get("turn", {}).get("snapshot"))
     return await computed(among, context, state) if among is not None else context
 
 
@@ -218,7 +218,8 @@ class _Run:
         # after the deadline, a stand-in may still answer a question without an answer
         spared = settings.model.fallback and context.stand_ins != StandIns()
         grace_s, allowed_s = _STAND_IN_S * (spared and not attempted), settings.deadline_s
-        self._clock = _Clock(before.get("seconds_left", allowed_s), allowed_s, grace_s)
+        left_s = before.get("turn", {}).get("seconds_left", allowed_s)
+        self._clock = _Clock(left_s, allowed_s, grace_s)
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
         """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
@@ -277,12 +278,12 @@ class _Run:
         """Return what the question cost so far, what it lost, and what is left of its time."""
         spent_s, left_s = self._clock.read()
         so_far = made.get("usage") or self._before["usage"]
+        turn: OpenTurn = {**self._before.get("turn", {}), **made.get("turn", {})}
         account: Update = {
             "usage": self._spending.added_to({**so_far, "seconds": so_far["seconds"] + spent_s}),
-            "seconds_left": left_s,
+            # whole, for callers who put the updates of a stream together
+            "turn": {**turn, "seconds_left": left_s, "snapshot": self._snapshot},
         }
-        if self._before.get("snapshot") != self._snapshot:
-            account["snapshot"] = self._snapshot
         if self._losses.new:
             account["degraded"] = [*made.get("degraded", self._losses.before), *self._losses.new]
         if self._reasoning:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 from threading import Condition
-from typing import Any
+from typing import Annotated, Any, cast
 
 from cachetools import LRUCache, cached
 from langchain_core.documents import Document as Found
@@ -19,9 +19,10 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.metadata import Metadata
+from lexloop.core.packed import Packed
 from lexloop.core.running import computed
 from lexloop.core.settings import Settings
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, about
 from lexloop.core.types import Piece
 from lexloop.documents.document import Document
 from lexloop.graph.resources import Resources, settings_of
@@ -32,6 +33,12 @@ from lexloop.store.writer import build_collection
 _CACHED = 16
 _DESCRIBING = ("title", "url", "identifier", "jurisdiction")
 """The metadata that is shown with citations. Others, such as tags, are the retriever's business."""
+
+
+class RetrievedState(State, total=False):
+    """The working state of a graph with a retriever of the caller's own."""
+
+    retrieved: Annotated[list[Piece], about("What the retriever found."), Packed]
 
 
 class Retrieved:
@@ -64,19 +71,23 @@ class Retrieved:
 
     def among(self, context: Context, state: State) -> Context:
         """Return a context over what was found in a turn so far."""
-        over: Context = self._over(context.settings, json.dumps(state.get("retrieved", [])))
+        return self._with(context, _found_before(state))
+
+    def _with(self, context: Context, pieces: list[Piece]) -> Context:
+        over: Context = self._over(context.settings, json.dumps(pieces))
         return replace(over, corpus=context.corpus)
 
     async def search(self, state: State, runtime: Runtime[Context]) -> Update:
         """Ask the retriever for each query, and make candidates of what it finds."""
-        parsed, known = state["parsed"], state.get("retrieved", [])
+        parsed, known = state["parsed"], _found_before(state)
         queries = dict.fromkeys([parsed["inside"], *parsed["queries"]])
         found = await asyncio.gather(*map(self._retriever.ainvoke, queries))
         pieces = [*known]
         pieces += (p for documents in found for p in map(_piece, documents) if p not in pieces)
-        update: Update = {"retrieved": pieces}
-        context = await computed(self.among, runtime.context, {**state, **update})
-        return {**await hybrid_retrieve(state, runtime.override(context=context)), **update}
+        context = await computed(self._with, runtime.context, pieces)
+        searched = await hybrid_retrieve(state, runtime.override(context=context))
+        update: Any = {**searched, "retrieved": pieces}
+        return cast("Update", update)
 
     def _indexed(self, settings: Settings, pieces: str) -> Context:
         by_rules = settings.changed(**{"index.triplets": "embedded"})
@@ -84,6 +95,12 @@ class Retrieved:
         collection = build_collection(documents, self._resources.tools(by_rules, None))
         made: Context = self._resources.over(settings, collection)
         return made
+
+
+def _found_before(state: Any) -> list[Piece]:
+    """Return what was found in a turn so far; what the last one left does not count."""
+    begun = state.get("candidates") or state.get("attempts")
+    return state.get("retrieved", []) if begun else []
 
 
 def _piece(found: Found) -> Piece:

@@ -21,7 +21,7 @@ from lexloop.core.running import computing
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassCount, PlanSettings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Plan
+from lexloop.core.types import OpenTurn, Plan
 from lexloop.documents.text.tokens import WORD_OR_SIGN
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.context import Context
@@ -299,12 +299,16 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     turn = open_turn(state, settings.access.tags, settings.max_question_chars)
     probabilities = context.classifier.probabilities(turn["asked"], settings.plan.count)
     complexity = chosen_class(probabilities, settings.plan.min_class_probability)
+    known: OpenTurn = {
+        **turn["turn"],
+        "probabilities": probabilities,
+        "clarified": None if settings.answer.ask_back else {},
+    }
     opened: Update = {
         **turn,
+        "turn": known,
         "complexity": complexity,
-        "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
-        "clarified": None if settings.answer.ask_back else {},
         "degraded": [*corpus.degraded, *([] if turn["history"] else corpus.unread)],
     }
     names = context.view.documents if context.view else ()

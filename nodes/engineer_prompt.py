@@ -20,7 +20,7 @@ async def engineer_prompt(state: State, runtime: Runtime[Context]) -> Update:
     attempts = state["attempts"]
     advice = await runtime.context.engineer.advise(state["meant"], attempts)
     noted: Attempt = {**attempts[-1], "advice": advice}
-    return {"advice": advice, "attempts": [*attempts[:-1], noted]}
+    return {"attempts": [*attempts[:-1], noted]}
 
 
 _GUIDANCE = {

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.metadata import host_score
 from lexloop.core.running import computing
 from lexloop.core.settings_groups import Linear
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, advice_of
 from lexloop.core.types import (
     DEFINING,
     FOLLOWED,
@@ -45,11 +45,11 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """
     view, settings = runtime.context.view, runtime.context.settings
     if view is None:
-        return {"candidates": [], "pointed": None}
+        return {"candidates": []}
     parsed = state["parsed"]
     view = view.within(parsed["documents"])
     limit = max(settings.retrieval.candidates, state["plan"]["k"])
-    advice = state.get("advice")
+    advice = advice_of(state)
     strategy = advice["strategy"] if advice else None
     if strategy == "broaden":
         limit *= _BROADER
@@ -67,7 +67,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
         best = _followed(provisions_around(state["passages"], view), best)
     best = _first(view.defining(terms), DEFINING, best)
     best = _first(_chunks_of(pointed, best, view), POINTED, best)
-    return {"candidates": best, "pointed": pointed}
+    return {"candidates": best, "parsed": {**parsed, "pointed": pointed}}
 
 
 def _pointed(parsed: ParsedQuestion, view: View) -> Pointed:

@@ -39,7 +39,7 @@ def answer_message(state: State, sources: Sources = "annotations") -> AIMessage:
         content = [create_text_block(told, annotations=annotations(answer, citations))]
         del content[0]["id"]  # a random one would make two runs differ
     # not by the turn alone: several graphs may answer the same message of a parent
-    own = f"{state['turn_id']}-{uuid.uuid4().hex[:12]}-answer"
+    own = f"{state['turn']['id']}-{uuid.uuid4().hex[:12]}-answer"
     return AIMessage(content=content, id=own, response_metadata=beside)
 
 

@@ -15,7 +15,7 @@ from lexloop.core.packages import need_extra
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ByScores, ByTokens, PlanSettings
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, advice_of
 from lexloop.core.types import (
     AUTHORITY,
     BESIDE,
@@ -84,7 +84,7 @@ class _Choice:
     @property
     def asks_only_for_a_provision(self) -> bool:
         """Whether the question asks what a provision says, and nothing else."""
-        pointed = self.state.get("pointed")
+        pointed = self.state["parsed"].get("pointed")
         return pointed is not None and pointed["only"]
 
 
@@ -200,11 +200,11 @@ def _admitted(pool: list[Candidate], state: State) -> list[Candidate]:
         pool = [candidate for candidate in pool if candidate["document"] in inside]
     if _strategy(state) == "operative":
         pool = [candidate for candidate in pool if not candidate.get("supporting")]
-    return _of_what_is_named(pool, state.get("pointed"))
+    return _of_what_is_named(pool, state["parsed"].get("pointed"))
 
 
 def _strategy(state: State) -> str | None:
-    advice = state.get("advice")
+    advice = advice_of(state)
     return advice["strategy"] if advice else None
 
 

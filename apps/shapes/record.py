@@ -45,7 +45,7 @@ HEADS: dict[Finding, str] = {
 }
 """The finding on an answer, in a few words."""
 _OF_THE_STATE = (
-    *("complexity", "probabilities", "plan", "passages"),
+    *("complexity", "plan", "passages"),
     *("attempts", "degraded", "usage"),
 )
 _SOURCED = ("citations", "near", "passages", "triplets")
@@ -207,10 +207,10 @@ def answer_record(
     """
     from lexloop.knowledge.relations import reading
 
-    evaluation = state["evaluation"]
+    evaluation, turn = state["evaluation"], state["turn"]
     return {
-        "id": state["turn_id"],
-        "question": state.get("typed") or state["asked"],
+        "id": turn["id"],
+        "question": turn["typed"] or state["asked"],
         **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
         "answers": evaluation.get("answers"),
         "passed": evaluation["passed"],
@@ -222,6 +222,7 @@ def answer_record(
         "retries": retries(state["attempts"]),
         **searched_for(state),
         **{name: state.get(name) for name in _OF_THE_STATE},
+        "probabilities": turn["probabilities"],
         "triplets": [
             {**triplet, "reads": reading(triplet["predicate"])} for triplet in state["triplets"]
         ],
@@ -252,7 +253,7 @@ def compared(
     def listed(found: Sequence[Scored]) -> list[dict[str, Any]]:
         whole: list[dict[str, Any]] = []
         for name, own in groupby(found, lambda one: one.get("collection", "")):
-            view = resources(collections.get(name, settings), state["snapshot"]).view
+            view = resources(collections.get(name, settings), state["turn"]["snapshot"]).view
             label = {"collection": name} if name else {}
             # of documents that changed meanwhile none are shown
             with suppress(ConflictError):

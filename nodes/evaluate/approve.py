@@ -10,6 +10,7 @@ from langgraph.types import interrupt
 from lexloop.core.errors import SettingsError
 from lexloop.core.running import computed
 from lexloop.core.state import State, Update
+from lexloop.core.types import OpenTurn
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import as_left
 from lexloop.nodes.pausing import can_pause
@@ -50,9 +51,9 @@ async def approve(state: State, runtime: Runtime[Context]) -> Update:
     if not changed:
         return {}
     left_s = runtime.context.settings.deadline_s
-    anew: Update = {"answer": "", "attempts": [], "advice": None, "seconds_left": left_s}
+    turn: OpenTurn = {**state["turn"], "edited": True, "seconds_left": left_s}
     withdrawn: Any = [RemoveMessage(id=told.id or "")]
-    return {**changed, **anew, "edited": True, "messages": withdrawn}
+    return {**changed, "answer": "", "attempts": [], "turn": turn, "messages": withdrawn}
 
 
 def _problem(said: Any) -> str:

@@ -10,7 +10,7 @@ from lexloop.core.errors import ConflictError, LexloopError
 from lexloop.core.running import computed
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import LEAST
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, advice_of
 from lexloop.core.types import (
     ABSTENTION,
     QUOTED,
@@ -45,14 +45,14 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     Without a judge the first attempt is taken unjudged; the engineer may have nothing left to try.
     """
     context = runtime.context
-    untranslated = state.get("untranslated", "")
+    untranslated = state["turn"].get("untranslated", "")
     if repeats(state):  # nothing new was found, and nothing was written
         attempts = state["attempts"]
     else:
         verdict = await _judged(state, context)
         evaluation = _disputed(verdict, state["draft"].get("conflicts", []))
         attempts = _with_draft(state, evaluation)
-        judged = context.judge is not None and not untranslated and not state.get("edited")
+        judged = context.judge is not None and not untranslated and not state["turn"].get("edited")
         # an answer that only other documents stand against is the best that there is
         disputed = state["draft"].get("conflicts") and verdict["passed"]
         again = judged and not disputed and may_retry(attempts, context.settings)
@@ -183,7 +183,7 @@ async def _judged(state: State, context: Context) -> Evaluation:
     if context.judge is None:
         return _record(_unscored("No evaluator is set."), problems, passed=False)
     said = without_told(draft["answer"], draft["told"])
-    pointed = state.get("pointed")
+    pointed = state["parsed"].get("pointed")
     if not said and pointed and pointed["units"] and not pointed["only"]:
         # whether the provision answers what is asked of it is to be judged
         said = "\n".join(f"{unmarked(c['quote'])} [{c['n']}]" for c in draft["citations"])
@@ -339,7 +339,7 @@ def repeats(state: State) -> bool:
 
     That is: from the same question, the same passages and the same guidance.
     """
-    attempts, advice = state["attempts"], state.get("advice")
+    attempts, advice = state["attempts"], advice_of(state)
     given = [a["advice"]["guidance"] if "advice" in a else "" for a in attempts]
     now = (state["parsed"]["text"], _ids(state["passages"]), advice["guidance"] if advice else "")
     return any(

@@ -19,7 +19,7 @@ from lexloop.core.folding import folded
 from lexloop.core.running import computed
 from lexloop.core.settings_groups import Care
 from lexloop.core.state import State, Update
-from lexloop.core.types import DEFINING, Clarified, Pointed, Turn
+from lexloop.core.types import DEFINING, Clarified, OpenTurn, Pointed, Turn
 from lexloop.documents.text.parties import parties_of
 from lexloop.documents.text.tokens import PIECE, term_set
 from lexloop.nodes.alignment import aligned, read_words
@@ -75,7 +75,7 @@ async def ask_back(state: State, runtime: Runtime[Context]) -> Update:
     if doubt is not None:
         why = "The graph has no checkpointer, without which no run can be resumed."
         tell_loss("a question to the asker", "nothing", why)
-    return {"clarified": {}}
+    return {"turn": {"clarified": {}}}
 
 
 def doubt_of(state: State, view: View, care: Care) -> Doubt | None:
@@ -89,7 +89,7 @@ def doubt_of(state: State, view: View, care: Care) -> Doubt | None:
         return doubt
     if len(scope) < 2 or _names(asked, scope, view):
         return None
-    if named := _pointed_to(state.get("pointed")):
+    if named := _pointed_to(parsed.get("pointed")):
         return _documents(sorted(named), view)
     return _of_several(state, scope, pronoun, view, care)
 
@@ -196,22 +196,23 @@ def _clarified(state: State, doubt: Doubt, reply: str, limit: int) -> Update:
     said = folded(typed(reply))[:limit]
     choice = _chosen(said, doubt)
     if not any(map(str.isalnum, said)):
-        return {"clarified": {}}
+        return {"turn": {"clarified": {}}}
     clarified: Clarified = {"question": doubt.question, "reply": said, "documents": []}
-    settled: Update = {"clarified": clarified}
+    settled: Update = {}
     if choice is None:
         before: Turn = {"role": "user", "content": state["asked"]}
         back: Turn = {"role": "assistant", "content": doubt.question}
-        settled = {**settled, "asked": said, "history": [*state["history"], before, back]}
+        settled = {"asked": said, "history": [*state["history"], before, back]}
     else:
         clarified["documents"] = [choice.document]
-        said = in_context(state.get("typed", state["asked"]), choice.label)
+        said = in_context(state["turn"]["typed"], choice.label)
         if choice.subject:
             subject: Turn = {"role": "user", "content": choice.subject}
             settled["history"] = [*state["history"], subject]
     lines = [doubt.question, *(f"{n}. {c.label}" for n, c in enumerate(doubt.choices, 1))]
     messages: list[AnyMessage] = [AIMessage("\n".join(lines)), HumanMessage(said)]
-    return {**settled, "typed": said, "messages": messages}
+    turn: OpenTurn = {"clarified": clarified, "typed": said}
+    return {**settled, "turn": turn, "messages": messages}
 
 
 def _chosen(reply: str, doubt: Doubt) -> Choice | None:

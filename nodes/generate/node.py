@@ -5,7 +5,7 @@ from itertools import count
 from langgraph.runtime import Runtime
 
 from lexloop.core.running import computed
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, advice_of
 from lexloop.core.types import (
     ABSTENTION,
     QUOTED,
@@ -29,7 +29,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     """Write the draft of this attempt. One that recites its instructions becomes an abstention."""
     context, parsed, passages = runtime.context, state["parsed"], state["passages"]
     generator, guard, view = context.generator, context.guard, context.view
-    pointed = state.get("pointed")
+    pointed = parsed.get("pointed")
     told = pointed["told"] if pointed else []
     units = pointed["units"] if pointed else []
     lacks = lacking_names(parsed)
@@ -38,7 +38,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     elif pointed and pointed["only"]:
         closed = bool(told) and not units
     else:
-        unreadable = bool(state.get("untranslated")) and not units
+        unreadable = bool(state["turn"].get("untranslated")) and not units
         closed = unreadable or await computed(
             guard.refuses, state["asked"], parsed["text"], passages
         )
@@ -48,7 +48,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         # a model answers the question that was meant, whatever an attempt searched for
         question = state["meant"] if generator.instructions else parsed
         draft = await generator.generate(
-            question, passages, state["triplets"], state.get("advice"), pointed
+            question, passages, state["triplets"], advice_of(state), pointed
         )
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)

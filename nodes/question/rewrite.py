@@ -12,7 +12,7 @@ from lexloop import prompts
 from lexloop.core.errors import tell_loss
 from lexloop.core.folding import folded, narrowed
 from lexloop.core.running import computed, computing
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, advice_of
 from lexloop.core.types import Advice, ParsedQuestion, Part, Plan, Turn
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import mismatch
@@ -229,15 +229,12 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     its advice is followed.
     """
     rewriter, view = runtime.context.rewriter, runtime.context.view
-    advice = state.get("advice")
+    advice = advice_of(state)
     if advice:
         question, history = advice["question"], []
     else:
         question, history = state["asked"], state["history"][-TURNS:]
-    update: Update = {
-        "read_as": state.get("read_as", []),
-        "untranslated": state.get("untranslated", ""),
-    }
+    update: Update = {"read_as": state.get("read_as", [])}
     if view is not None and not advice and runtime.context.settings.retrieval.rewriter != "none":
         question, history, told = await computed(
             _worded, question, history, view, rewriter.translates
@@ -255,7 +252,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
             parsed["queries"] = distinct([*parsed["queries"], *meant["queries"]])
             parsed["reworded"] = True
             parsed["keywords"] = distinct([*parsed["keywords"], *meant["keywords"]])
-    elif chosen := (state.get("clarified") or {}).get("documents"):
+    elif chosen := (state["turn"].get("clarified") or {}).get("documents"):
         parsed["documents"] = [*chosen]
     if history or advice:
         parsed = _of_earlier(parsed, state["asked"] if advice else question)
@@ -368,7 +365,7 @@ def _worded(
     if not other:
         question, told["read_as"] = view.language.read(question)
     elif not translates:
-        told["untranslated"] = mismatch(other, view.language.names)
+        told["turn"] = {"untranslated": mismatch(other, view.language.names)}
     return question, _read(history, view), told
 
 

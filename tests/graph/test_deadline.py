@@ -114,14 +114,14 @@ def test_a_thread_resumes_days_later_on_another_machine(embedded: Resources, clo
     thread: Any = {"configurable": {"thread_id": "1"}}
     graph.invoke({"question": QUESTION}, thread, interrupt_after=["rerank"])
     kept = graph.get_state(thread).values
-    assert kept["seconds_left"] == 1.0
+    assert kept["turn"]["seconds_left"] == 1.0
     # neither this machine's clock nor one that began anew with another boot is in the checkpoint
     assert not {"started_at", "deadline"} & set(kept)
     clock.now = 3.0
     result = graph.invoke(None, thread)
     assert result["evaluation"]["passed"]
     assert result["usage"]["seconds"] == 4.0
-    assert graph.get_state(thread).values["seconds_left"] == 1.0
+    assert graph.get_state(thread).values["turn"]["seconds_left"] == 1.0
 
 
 @pytest.mark.parametrize(

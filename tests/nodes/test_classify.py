@@ -61,7 +61,7 @@ def test_the_last_human_message_asks_and_those_before_it_are_history(opened: Ope
         ToolMessage("Handed over.", tool_call_id="t1"),
     ]
     update = opened({"messages": messages})
-    assert (update["asked"], update["turn_id"]) == ("Who pays for it?", "m4")
+    assert (update["asked"], update["turn"]["id"]) == ("Who pays for it?", "m4")
     assert update["messages"] == [messages[3]]
     assert update["history"] == [
         {"role": "user", "content": "What is a berth?"},
@@ -92,7 +92,7 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
         "warning": "Old.",
         "abstained": True,
         "attempts": [{}],
-        "advice": {"question": "q", "queries": [], "guidance": "", "strategy": "reread"},
+        "turn": {"untranslated": "Old.", "edited": True},
         "usage": {"model_calls": 9, "tokens_in": 9, "tokens_out": 9, "seconds": 9.0},
         "degraded": [lost, lost],
     }
@@ -100,11 +100,12 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
     [message] = update["messages"]
     assert message.content == update["asked"] == "What is a berth?"
     assert update["history"] == []
-    assert (update["complexity"], update["probabilities"]) == (2, [0.1, 0.2, 0.7])
+    assert (update["complexity"], update["turn"]["probabilities"]) == (2, [0.1, 0.2, 0.7])
     assert update["plan"] == {"k": 4, "Q": 7, "K": 5, "S": 3}
     assert update["attempts"] == update["citations"] == update["passages"] == []
     assert (update["answer"], update["warning"], update["abstained"]) == ("", "", False)
-    assert (update["advice"], update["degraded"]) == (None, [lost])
+    assert (update["turn"]["untranslated"], update["turn"]["edited"]) == ("", False)
+    assert update["degraded"] == [lost]
     assert not any(update["usage"].values())
     assert opened({"question": "What?"}, **{"plan.min_class_probability": 0.8})["complexity"] == 1
 

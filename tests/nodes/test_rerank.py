@@ -131,7 +131,8 @@ def test_as_many_are_taken_as_there_are(drawn: list[tuple[bool, int]], k: int) -
 def retried(found: list[Candidate], strategy: str) -> State:
     """A retry that reranks these and takes one passage."""
     advice = {"question": "", "queries": [], "guidance": "", "strategy": strategy}
-    return {**state(found, k=1), "advice": advice}
+    attempts: Any = [{"passages": [], "advice": advice}]
+    return {**state(found, k=1), "attempts": attempts}
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,9 @@ QUESTIONS = (
 )
 _ANEW = {
     "id",
-    "turn_id",
+    "turn",
     "messages",
     "seconds",
-    "seconds_left",
-    "snapshot",
     "created",
     "at",
     "thread",

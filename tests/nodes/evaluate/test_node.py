@@ -56,7 +56,7 @@ VIEW: Any = SimpleNamespace(text_of=text_of, language=SimpleNamespace(names=[]))
 def state(answer: str = f"{TEXT} [1]", **known: Any) -> State:
     asked = parse("What is the fee?")
     return {
-        "turn_id": "t1",
+        "turn": {"id": "t1"},
         "parsed": asked,
         "meant": asked,
         "passages": [passage(1, TEXT)],

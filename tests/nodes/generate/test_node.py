@@ -69,7 +69,13 @@ class Quoting:
 
 def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
-    state: State = {"parsed": parse("?"), "asked": "?", "passages": [given], "triplets": []}
+    state: State = {
+        "parsed": parse("?"),
+        "asked": "?",
+        "turn": {},
+        "passages": [given],
+        "triplets": [],
+    }
     update = waited(generate(state, runtime(generator=Quoting(), guard=Quoting(), view=BACKEND)))
     assert update["passages"][0] is given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
@@ -93,7 +99,7 @@ def test_what_is_refused_is_not_written(asked: str, untranslated: str, abstained
     state: State = {
         "parsed": parse(asked),
         "asked": asked,
-        "untranslated": untranslated,
+        "turn": {"untranslated": untranslated},
         "passages": [],
         "triplets": [],
     }

@@ -512,7 +512,8 @@ _TOLD: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "rerank": lambda update: {"passages": len(update["passages"])},
     "evaluate": _score,
     "engineer_prompt": lambda update: {
-        name: update["advice"][name] for name in ("strategy", "guidance", "question")
+        name: update["attempts"][-1]["advice"][name]
+        for name in ("strategy", "guidance", "question")
     },
 }
 """The function that describes each node's update."""
