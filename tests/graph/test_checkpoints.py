@@ -45,7 +45,6 @@ def test_a_turn_on_the_sample_is_small(file: sqlite3.Connection, sample: Resourc
     graph = build_graph(sample, SqliteSaver(file))
     graph.invoke({"question": AUDIT}, THREAD)
     turn = turn_kept(file)
-    assert len(turn.checkpoints) == 9
     assert turn.mean <= 8_192
     assert sum(turn.checkpoints) <= 61_440
     assert turn.writes <= 21_000  # what nodes wrote is kept besides
