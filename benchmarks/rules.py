@@ -269,7 +269,7 @@ class Question:
 class Answered:
     """What became of a question; of a claim, ``passed`` where it is judged to be supported.
 
-    ``right`` and ``misleads`` are of a case.
+    ``right`` and ``misleads`` are of a case, ``answers`` is the probability that it answers.
     """
 
     answer: str = ""
@@ -278,6 +278,7 @@ class Answered:
     spans: tuple[Span, ...] = ()
     right: bool = False
     misleads: bool = False
+    answers: float = 0.0
 
 
 class Asking:
@@ -342,8 +343,14 @@ class Asking:
         messages = [*before, HumanMessage(question.asked)]
         said = graph.invoke({"messages": messages}, context={"corpus": question.corpus})
         spans = tuple((c["document"], c["start"], c["end"]) for c in said["citations"])
-        passed = bool((said.get("evaluation") or {}).get("passed"))
-        found = Answered(said["answer"], bool(said["abstained"]), passed, spans)
+        verdict = said.get("evaluation") or {}
+        found = Answered(
+            said["answer"],
+            bool(said["abstained"]),
+            bool(verdict.get("passed")),
+            spans,
+            answers=verdict.get("answers") or 0.0,
+        )
         if not question.case:
             return found
         outcome = outcome_of(json.loads(question.case), said)
@@ -619,7 +626,8 @@ def figures_of(judge: CorrectnessJudge, asked: Question, said: Answered) -> dict
 
     ``silent`` is whether it abstains, ``first`` whether its first citation lies in what answers,
     ``found`` whether any does, ``only`` whether all do, ``points`` the share of a list's points
-    and ``verdict`` whether it is passed where, and only where, it is right.
+    ``verdict`` whether it is passed where, and only where, it is right, and ``brier`` the squared
+    distance of the probability that it answers from that: 0 is best.
     """
     if asked.supported is not None:
         return {"right": float(said.passed == asked.supported)}
@@ -642,7 +650,8 @@ def figures_of(judge: CorrectnessJudge, asked: Question, said: Answered) -> dict
     else:
         found |= {"first": float(hits[:1] == [True]), "found": float(good)}
         found["only"] = float(good and all(hits))
-    return {**found, "verdict": float(said.passed == good)}
+    brier = (said.answers - good) ** 2
+    return {**found, "verdict": float(said.passed == good), "brier": brier}
 
 
 def _within(span: Span, gold: Iterable[Span]) -> bool:
