@@ -11,7 +11,7 @@ from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import MANIFEST, remedy, sha256_of, sync, write_text
 from lexloop.documents.text.tokens import stemmer_name
 
-FORMAT = 27
+FORMAT = 28
 """The version of all stored data: files, tables and arrays, and how texts become documents, chunks,
 windows, triplets and terms. When one of these changes, raise it by one and run `python
 tests/support/formats.py`.

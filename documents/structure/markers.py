@@ -494,5 +494,8 @@ def _decimal(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
         return Fit(marker, depth + 1, _EXACT if begins or 0 < step <= 1 else _GAP)
     beside = next((i for i in range(base, len(stack)) if "." in stack[i].number), None)
     if beside is not None:
-        return Fit(marker, beside, _GAP)
+        before = stack[beside]
+        of_one = before.number.rpartition(".")[0] == marker.number.rpartition(".")[0]
+        follows = of_one and 0 < marker.value - before.value <= 1
+        return Fit(marker, beside, _EXACT if follows else _GAP)
     return Fit(marker, base, _FIRST if marker.value == 1 else _LATE)

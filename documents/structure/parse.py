@@ -136,7 +136,7 @@ class _Parser:
                 self._head(number, line, heading)
                 number += heading.title
             elif line.row:
-                self._builder.row(line)
+                self._builder.row(line, self._lines[number + 1 : number + 2])
             else:
                 self._body(number, line)
             self._builder.before = line
@@ -598,13 +598,13 @@ class _Builder:
         self._flush()
         self._pending = line
 
-    def row(self, line: LogicalLine) -> None:
-        """Add a row; the first one names the columns."""
+    def row(self, line: LogicalLine, following: Sequence[LogicalLine]) -> None:
+        """Add a row; the first one names the columns. ``following`` is the next line, if any."""
         if is_ruler(line.text):
             self._reached = line.end
             return
         depth = self._depth_of("table")
-        if depth < len(self.stack) and self._differs(line):
+        if depth < len(self.stack) and self._differs(line, following):
             self._close(depth)
         kind: Kind = "columns" if depth == len(self.stack) else "row"
         key = ""
@@ -616,13 +616,18 @@ class _Builder:
         label = f"{self._label}, row {key}" if self._label and key else self._label
         self._push(OpenUnit(kind, label, number=key, start=line.start), line.end)
 
-    def _differs(self, line: LogicalLine) -> bool:
-        """Return whether a row begins another table: after a gap, with other columns."""
+    def _differs(self, line: LogicalLine, following: Sequence[LogicalLine]) -> bool:
+        """Return whether a row begins another table: after a gap, with other columns.
+
+        A row without a figure between rows with figures has the names of other columns.
+        """
         before = self.before
         if before is None or not before.row or self.within != "row":
             return False
-        apart = line.start - before.end > 1
-        return apart and len(cells(before.text)) != len(cells(line.text))
+        if line.start - before.end <= 1:
+            return False
+        figures = [any(map(str.isdigit, row.text)) for row in (before, line, *following) if row.row]
+        return figures == [True, False, True] or len(cells(before.text)) != len(cells(line.text))
 
     def _open_table(self, line: LogicalLine) -> None:
         """Open a table; the line above it that counts it becomes its caption."""

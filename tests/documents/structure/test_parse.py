@@ -124,6 +124,25 @@ def test_a_row_that_stands_apart_with_other_columns_begins_a_table() -> None:
     assert [u.kind for u in tree_of(text).units] == ["table", "columns", "row"] * 2
 
 
+def test_a_row_without_a_figure_between_rows_with_figures_begins_a_table() -> None:
+    fees = "Item            Fee\nFirst tree      $120\nHeritage tree   $300\n\n"
+    text = (
+        f"{fees}Diameter        Distance\nup to 40 cm     2.4 metres\nover 40 cm      6.0 metres\n"
+    )
+    kinds = [unit.kind for unit in tree_of(text).units]
+    assert kinds == ["table", "columns", "row", "row"] * 2
+    asked = text.replace("up to 40 cm     2.4 metres", "any size        on request")
+    assert [unit.kind for unit in tree_of(asked).units].count("table") == 1
+
+
+def test_a_number_after_its_neighbour_follows_it_without_a_number_above() -> None:
+    parts = "PART I\n\n1.01 Boats are tied.\n\n1.02 Ropes are dry.\n\n{} Masts are low.\n"
+    assert tree_of(parts.format("1.03")).problems == ()
+    assert tree_of(parts.format("1.05")).problems == (
+        "Section 1.05 does not follow what precedes it.",
+    )
+
+
 @pytest.mark.parametrize("inner", ["1.1 The fee is due.", "“fee” means a levy."])
 def test_what_begins_within_a_line_of_exceptions_ends_them(inner: str) -> None:
     units = tree_of(f"EXCEPTION: {inner}\n").units
