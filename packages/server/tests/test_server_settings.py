@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import person
 
 from lexloop.core.errors import SettingsError
 from lexloop_server.people import key_hash
@@ -15,6 +16,26 @@ from lexloop_server.settings import (
 )
 
 HASH = key_hash("a key")
+NO_ROLES: tuple[dict[str, Any], ...] = (
+    {"role": "admin"},
+    {"role": "reader", "may_upload": True},
+    {"role": "curator", "may_upload": False},
+    {"may_upload": "yes"},
+)
+USER, GROUPS = "X-Auth-Request-Email", "X-Auth-Request-Groups"
+_PROXY = {"header": USER, "groups": GROUPS, "roles": {"it": "operator"}, "trusted": ["::1"]}
+NO_PROXIES: tuple[tuple[dict[str, Any], str], ...] = (
+    ({**_PROXY, "header": ""}, "groups needs a header"),
+    ({**_PROXY, "roles": {}}, "and roles"),
+    ({**_PROXY, "groups": USER.lower()}, "are the same"),
+    ({**_PROXY, "groups": ""}, "no header for groups"),
+    ({**_PROXY, "roles": {"it": "admin"}}, "proxy.roles is 'admin'"),
+    ({**_PROXY, "roles": {"": "operator"}}, "proxy.roles"),
+    ({**_PROXY, "roles": {"a,b": "operator"}}, "proxy.roles"),
+    ({**_PROXY, "tags": {"others": ["staff"]}}, "others has tags and no role"),
+    ({**_PROXY, "trusted": []}, "proxy.trusted"),
+    ({**_PROXY, "trusted": ["10.0.0.1/8"]}, "proxy.trusted"),
+)
 WHOLE = f"""
 host = "0.0.0.0"
 port = 80
@@ -74,6 +95,8 @@ def test_a_whole_file(tmp_path: Path) -> None:
         ({"proxy": {"header": "X-User", "trusted": ["::1"]}}, "nobody whom it could name"),
         ({"proxy": {"header": "X-User", "trusted": ["all"]}}, "proxy"),
         ({"limits": {"body_mb": float("nan")}}, "limits.body_mb"),
+        *(({"people": [person("ann", **role)]}, "people.0") for role in NO_ROLES),
+        *(({"people": [person("ann")], "proxy": proxy}, named) for proxy, named in NO_PROXIES),
     ],
 )
 def test_what_cannot_be_is_named(given: dict[str, Any], named: str) -> None:
