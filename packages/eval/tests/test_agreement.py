@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from lexloop_eval.agreement import (
-    FIGURES,
-    Judged,
-    Labels,
-    agreement,
-    by_type,
-)
+from lexloop_eval.agreement import FIGURES, Judged, Labels, agreement, by_type
 from lexloop_eval.score import Unresolved, is_resolved
 from lexloop_eval.statistics import Estimate
 

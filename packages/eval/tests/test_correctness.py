@@ -174,12 +174,7 @@ def test_a_score_by_hand() -> None:
     assert spoilt == pytest.approx(1.0 + 4.0 / (1.0 + math.exp(4.0)))
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"good": 5.0},
-    ],
-)
+@pytest.mark.parametrize("broken", [{"good": 5.0}])
 def test_weights_of_another_form_are_refused(broken: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         read_weights(stored(**broken))

@@ -77,9 +77,7 @@ async def test_what_the_other_tools_give(eve: Client) -> None:
     assert {one["collection"] for one in found["relations"]} == {"sample"}
 
 
-async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(
-    eve: Client,
-) -> None:
+async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(eve: Client) -> None:
     found = await typed(eve, "list_documents", containing="cat")
     assert found["collections"] == ["sample", "dogs", "my cats", "gone"]
     assert found["unavailable"] == ["gone"]

@@ -8,12 +8,7 @@ from servers import person
 
 from lexloop.core.errors import SettingsError
 from lexloop_server.people import key_hash
-from lexloop_server.settings import (
-    ServerSettings,
-    is_loopback,
-    read_server_settings,
-    settings_file,
-)
+from lexloop_server.settings import ServerSettings, is_loopback, read_server_settings, settings_file
 
 HASH = key_hash("a key")
 NO_ROLES: tuple[dict[str, Any], ...] = (

@@ -50,11 +50,7 @@ _ELSEWHERE = (
         f"{_SERVER}/settings.py",
     ),  # at the start
     *("core/settings.py", "core/configuration.py", "core/workers.py", "graph/budget.py"),
-    *(
-        f"{_WORKBENCH}/touched.py",
-        f"{_FORMATS}/vocabularies.py",
-        f"{_FORMATS}/sheet.py",
-    ),
+    *(f"{_WORKBENCH}/touched.py", f"{_FORMATS}/vocabularies.py", f"{_FORMATS}/sheet.py"),
     *("core/files.py", "core/packages.py", "core/text_cache.py"),
     *("documents/chunks", "graph/served.py", "graph/collections.py"),
     *("models/encoders.py", "models/local_model.py", "models/minilm.py", "nodes/classify.py"),

@@ -13,14 +13,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop_train.comparison import (
-    SearchSet,
-    compared,
-    places_of,
-    read_sets,
-    scores_at,
-    tables,
-)
+from lexloop_train.comparison import SearchSet, compared, places_of, read_sets, scores_at, tables
 from lexloop_train.pairs import TrainingPair, write_pairs
 
 SETTINGS = Settings()

@@ -64,9 +64,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, f
     return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, say=lines.append), lines
 
 
-def test_a_trained_folder_is_an_embedder(
-    trained: tuple[Path, dict[str, float], list[str]],
-) -> None:
+def test_a_trained_folder_is_an_embedder(trained: tuple[Path, dict[str, float], list[str]]) -> None:
     out, figures, lines = trained
     card = read_card(out)
     assert card.figures == figures

@@ -141,7 +141,7 @@ def test_a_memorandum_names_first_what_deviates(tmp_path: Path) -> None:
             reviewed(store, "xlsx", layout)
     assert said.startswith("# Memorandum\n\n- **To:** The Board\n- **From:** \n")
     assert re.findall(r"(?m)^#+ (.*)$", said) == [
-        *("Memorandum", "What deviates", "a.txt", "Rent", "b.txt", "Rent"),
+        *("Memorandum", "What deviates", "a.txt", "Rent", "b.txt", "Rent")
     ]
     assert "- b.txt, Rent: not stated\n" in said
     assert "stated (standard): 900 euros[^1]" in said

@@ -32,11 +32,7 @@ def hung(document: Document) -> list[tuple[str, str, list[str]]]:
 
 def test_a_footnote_belongs_to_what_it_hangs_on() -> None:
     assert hung(read(RULES)) == [
-        (
-            "Section 1",
-            "Gardeners must not light fires.",
-            ["Fires are allowed\non 5 November."],
-        ),
+        ("Section 1", "Gardeners must not light fires.", ["Fires are allowed\non 5 November."]),
         ("Section 2, row Small", "Plot: Small; Fee: 5 crowns", ["Widows pay nothing."]),
         ("Section 2", "Fees: The board may:", ["But not the last path."]),
         ("Section 2", "close a path,", ["But not the last path."]),

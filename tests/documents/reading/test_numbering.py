@@ -60,8 +60,7 @@ def test_a_list_may_start_at_any_number_and_be_set_to_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "shown"),
-    [(27, "aa", "aa"), (28, "AA", "BB"), (0, "aa", "0")],
+    ("value", "kind", "shown"), [(27, "aa", "aa"), (28, "AA", "BB"), (0, "aa", "0")]
 )
 def test_letters_behind_z(value: int, kind: str, shown: str) -> None:
     assert numeral(value, kind) == shown

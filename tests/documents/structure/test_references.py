@@ -34,10 +34,7 @@ def test_a_number_without_a_word_is_a_reference_only_if_it_is_no_amount() -> Non
 
 @pytest.mark.parametrize(
     ("wanted", "numbers", "beyond"),
-    [
-        ("XIV", ["I", "II", "III"], True),
-        ("14", ["312.1", "312.2"], True),
-    ],
+    [("XIV", ["I", "II", "III"], True), ("14", ["312.1", "312.2"], True)],
 )
 def test_a_number_is_beyond_a_whole_numbering_alone(
     wanted: str, numbers: list[str], beyond: bool

@@ -73,6 +73,6 @@ def test_raised_letters_and_roman_numerals_are_spelt_out_behind_a_letter_alone()
 
 def test_a_script_without_blanks_has_pairs_of_letters_for_terms() -> None:
     assert tokenize("\u7b2c5\u6761 \u516b\u518c\u4e66 art") == [
-        *("\u7b2c", "5", "\u6761", "\u516b\u518c", "\u518c\u4e66", "art"),
+        *("\u7b2c", "5", "\u6761", "\u516b\u518c", "\u518c\u4e66", "art")
     ]
     assert words("\u516b\u518c\u4e66") == ["\u516b\u518c\u4e66"]

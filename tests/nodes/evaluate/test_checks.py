@@ -50,12 +50,7 @@ def test_a_faithful_answer_has_no_problems(answer: str, quote: str) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"quote": PAYS.replace("10", "20")},
-        {"quote": ""},
-        {"start": -5},
-        {"start": 30, "end": 20},
-    ],
+    [{"quote": PAYS.replace("10", "20")}, {"quote": ""}, {"start": -5}, {"start": 30, "end": 20}],
 )
 def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
     [problem] = citation_problems("The fee is due. [1]", [citation(PAYS, **changed)], text_of)
@@ -98,12 +93,7 @@ def test_the_words_that_lead_into_a_quote_support_as_it_does() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [
-        {"lead": LEAD.replace("30", "60")},
-        {"lead_spans": [[0, 15]]},
-        {"lead_spans": []},
-    ],
+    "changed", [{"lead": LEAD.replace("30", "60")}, {"lead_spans": [[0, 15]]}, {"lead_spans": []}]
 )
 def test_a_lead_in_that_is_not_at_its_spans(changed: dict[str, object]) -> None:
     problems = citation_problems("A list of boats is filed. [1]", [point(**changed)], statute)

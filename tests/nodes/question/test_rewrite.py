@@ -16,12 +16,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Chunk, Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.question.rewrite import (
-    ModelRewriter,
-    NoRewriter,
-    RuleRewriter,
-    rewrite,
-)
+from lexloop.nodes.question.rewrite import ModelRewriter, NoRewriter, RuleRewriter, rewrite
 from lexloop.store.protocol import Found
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
@@ -222,10 +217,7 @@ PENALTY = says(standalone="What is the penalty for a violation?", queries=["pena
 
 
 @pytest.mark.parametrize(
-    ("question", "history", "meant"),
-    [
-        ("What is it?", ASKED_FIRST, "What are bias audits?"),
-    ],
+    ("question", "history", "meant"), [("What is it?", ASKED_FIRST, "What are bias audits?")]
 )
 def test_another_question_is_not_asked(
     server: FakeOpenAI, by_model: Rewrite, question: str, history: list[Turn], meant: str

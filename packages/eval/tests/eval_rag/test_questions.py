@@ -71,9 +71,7 @@ def test_the_nearest_question_leads_to_the_authority(
     assert 0.3 < match[1] <= 1.01
 
 
-def test_a_known_question_finds_itself_and_only_documents_asked_for(
-    index: QuestionIndex,
-) -> None:
+def test_a_known_question_finds_itself_and_only_documents_asked_for(index: QuestionIndex) -> None:
     questions = [entry.question for entry in index.entries]
     matches = index.nearest(questions, [None] * len(questions))
     assert [match[0].question for match in matches if match] == questions

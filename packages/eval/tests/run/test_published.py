@@ -79,11 +79,7 @@ def test_every_row_of_every_table_is_there() -> None:
 
 @pytest.mark.parametrize("base", [BASE, TRAINED, GIVEN])
 def test_every_variant_is_allowed_whatever_the_run_was_given(base: Settings) -> None:
-    for variant in [
-        *theirs(base),
-        *chunking(),
-        *of_setting(["hypa", "pa", "fixed", "llm_only"]),
-    ]:
+    for variant in [*theirs(base), *chunking(), *of_setting(["hypa", "pa", "fixed", "llm_only"])]:
         base.changed(**variant.changes)
 
 

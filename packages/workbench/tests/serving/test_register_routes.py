@@ -32,11 +32,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def test_the_register_of_what_one_sees(client: TestClient) -> None:
     everything = got(client, "acts/register")
     assert everything["documents"] == ["open.txt", "secret.txt"]
-    assert [one["who"] for one in everything["entries"]] == [
-        "The owner",
-        "The owner",
-        "The owner",
-    ]
+    assert [one["who"] for one in everything["entries"]] == ["The owner", "The owner", "The owner"]
     seen = got(client, "acts/register", "bob")
     assert seen["documents"] == ["open.txt"]
     assert "fleet" not in str(seen)

@@ -55,9 +55,7 @@ def first_cited(client: TestClient, question: str, who: str) -> str:
     return document
 
 
-def test_what_is_suggested_passes_and_is_of_each_document(
-    room: tuple[TestClient, Serving],
-) -> None:
+def test_what_is_suggested_passes_and_is_of_each_document(room: tuple[TestClient, Serving]) -> None:
     client, _ = room
     [acts] = suggested(client, as_("ann"))
     examples = [one["question"] for one in acts["examples"]]
