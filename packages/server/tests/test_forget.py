@@ -359,14 +359,6 @@ def test_what_is_older_than_allowed_goes_when_a_chat_begins(
     assert run(*asked, *days, stdin="").exit_code == 0
     with closing(ThreadStore(data / "threads.sqlite")) as store:
         assert [one["thread"] for _, one in store.every()] == ["new"]
-    opinions = FeedbackStore(data / "feedback.sqlite")
-    assert len(opinions.all()) == 2
-    aged = {"at": long_ago}
-    opinions.rewrite(lambda one: one | aged if CANARY in one["comment"] else one)
-    last_look.write_text((datetime.now(UTC) - timedelta(days=1)).isoformat())
-    assert run(*asked, "--set", "retention.feedback_days=1", stdin="").exit_code == 0
-    assert [one.question for one in opinions.all()] == [OF_CATS]
-    assert b"it is the" not in opinions.file.read_bytes()
     bad = run(*asked, "--set", "retention.threads_days=-1")
     assert bad.exit_code == 2
     assert "retention.threads_days" in bad.stderr
