@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from answers import record
+from sets import write_texts
 
 from lexloop.apps.conversations import traces_of
 from lexloop.apps.feedback import FeedbackStore
@@ -61,10 +62,7 @@ def laws(tmp_path: Path, kept: Path) -> Path:
 
 
 def written(folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / "dogs.txt").write_text(SECRET, "utf-8")
-    (folder / "cats.txt").write_text(CATS, "utf-8")
-    return folder
+    return write_texts(folder, {"dogs.txt": SECRET, "cats.txt": CATS})
 
 
 def holding(folder: Path, word: str = CANARY) -> list[str]:
@@ -102,9 +100,7 @@ def filled(run: Run, laws: Path, kept: Path, corpus: Path | None = None) -> None
     for name in ("replies", "extractions"):
         with closing(TextCache(kept / "cache" / f"{name}.sqlite", name)) as cache:
             cache.put("key", json.dumps({"quote": SECRET}))
-    graphs = kept / "cache" / "graphs" / "old"
-    graphs.mkdir(parents=True)
-    (graphs / "texts.json").write_text(SECRET, "utf-8")
+    write_texts(kept / "cache" / "graphs" / "old", {"texts.json": SECRET})
     unread()
 
 
@@ -383,9 +379,7 @@ def holding_bytes(folder: Path) -> bool:
 def test_what_was_shared_is_its_owners_collection_of_that_name_alone(kept: Path) -> None:
     uploads = kept / "data" / forgetting.UPLOADS
     for owner, name in (("ann", "Dogs"), ("ann", "Other"), ("bob", "Dogs")):
-        written_to = home_of(uploads, owner) / name / "documents"
-        written_to.mkdir(parents=True)
-        (written_to / "dogs.txt").write_text(SECRET, "utf-8")
+        write_texts(home_of(uploads, owner) / name / "documents", {"dogs.txt": SECRET})
     named = str(home_of(uploads, "ann") / "Dogs" / "documents")
     target = forgetting.Target.of(named, "dogs.txt")
     order = forgetting.Order(target, Filters(), lambda _: load_shipped())

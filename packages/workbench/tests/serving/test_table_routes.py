@@ -12,7 +12,7 @@ import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from servers import as_, people, reading_room, tables_of
-from sets import whole_text
+from sets import whole_text, write_texts
 
 from lexloop_server.state import Serving
 from lexloop_workbench.shapes.review import REVIEW_FORMATS
@@ -156,8 +156,7 @@ def test_it_is_exported(room: Room, form: str) -> None:
 
 
 def test_tables_are_read_from_a_full_disk(tmp_path: Path) -> None:
-    (tmp_path / "deals").mkdir()
-    (tmp_path / "deals" / "lease.txt").write_text(LEASE, "utf-8")
+    write_texts(tmp_path / "deals", {"lease.txt": LEASE})
     with small_disk(tmp_path / "disk", "8m") as disk:
         named = {"deals": str(tmp_path / "deals")}
         with reading_room(disk / "data", named, people=people()) as room:
