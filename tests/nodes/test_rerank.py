@@ -184,13 +184,15 @@ def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_
     assert update["plan"]["k"] == len(taken)
 
 
-@pytest.mark.parametrize(
-    ("classes", "budgets"), [(2, [2000, 2500]), (5, [1500, 1750, 2000, 2250, 2500])]
-)
-def test_of_other_numbers_of_classes_the_last_budgets_and_those_between_count(
-    classes: int, budgets: list[int]
-) -> None:
-    assert [budget_of((1500, 2000, 2500), place, classes) for place in range(classes)] == budgets
+def test_of_five_classes_the_budgets_between_three_count_and_of_two_the_last() -> None:
+    assert [budget_of((1500, 2000, 2500), place, 5) for place in range(5)] == [
+        *(1500, 1750, 2000, 2250, 2500)
+    ]
+    pool = [candidate(name, "word " * 400) for name in "abcdefg"]
+    asked: Any = {**state(pool), "complexity": 0, "attempts": []}
+    chosen = Settings(**{"plan.classes": 2, "plan.k": {"budgets": [500, 1000, 9000]}})
+    around = runtime(view=Held(*pool), reranker=NoReranker(), settings=chosen)
+    assert "".join(ids(update_of(rerank, asked, around)["passages"])) == "ab"
 
 
 @pytest.mark.parametrize(
