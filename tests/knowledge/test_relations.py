@@ -79,6 +79,7 @@ def test_every_relation_is_quoted_exactly_where_it_stands() -> None:
     half = LAW.index("Article 3\nFees")
     chunks = [chunk(LAW[:half]), chunk(LAW[half:], start=half, number=2)]
     found = extracted(LAW, chunks)
+    assert ("Article 1(1)", "berth", "defines", "a place where a boat lies") in told()
     assert {triplet["predicate"] for triplet in found} <= set(PREDICATES)
     for triplet in found:
         assert triplet["quote"]

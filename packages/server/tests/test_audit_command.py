@@ -91,6 +91,8 @@ def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
         "4: Line 4 is missing before line 5."
     ]
     assert change(log("end"), lambda a: a[:4]) == ["4: Lines 5 to 6 are missing at the end."]
+    AuditLog(tmp_path / "end").note("ann", "ask")  # nor is it hidden by going on
+    assert faults_of(tmp_path / "end") == ["Lines 5 to 6 are missing before line 7."]
     assert change(log("all"), lambda _: []) == ["0: Lines 1 to 6 are missing at the end."]
     assert change(log("half"), lambda a: [*a[:5], a[5][:-20]]) == [
         "6: This is not a whole line of an audit log.",

@@ -76,7 +76,8 @@ def test_what_is_not_for_somebody_is_as_if_it_were_not_there(client: TestClient)
             assert "secret fleet" not in str(told)
             tried.add((part, name))
     assert tried >= {(part, "document") for part in ("tree", "provision", "text", "boxes", "page")}
-    assert tried >= {("register", "document"), ("versions", "document"), ("diff", "old")}
+    assert tried >= {("register", "document"), ("versions", "document")}
+    assert tried >= {("compare", "a"), ("compare", "b"), ("diff", "old"), ("diff", "new")}
 
 
 def test_a_provision(client: TestClient) -> None:

@@ -31,6 +31,8 @@ def test_no_file_has_a_word_of_it_afterwards(tmp_path: Path) -> None:
         assert {Path(one).name for one in holding(tmp_path)} >= {
             "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite"
         }  # fmt: skip
+        forgotten(client, "", 422)
+        assert "'dogs.txt'" in forgotten(client, "dog.txt", 404)["error"]["hint"]
         told = forgotten(client, "dogs.txt")
         indexed(client)
         kinds = [one["kind"] for one in told["touched"]]

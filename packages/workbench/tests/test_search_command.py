@@ -56,6 +56,15 @@ def test_nothing_of_a_document_steers_the_terminal(run: Run, corpus: Path) -> No
     assert not {"\x1b", "\u202e"} & {*shown}
 
 
+def test_several_collections(in_json: Run, corpus: Path) -> None:
+    told = in_json("search", "rent", "--collections", f"a={corpus},b={corpus / 'lease.txt'}")
+    assert {(one["collection"], one["document"]) for one in told["documents"]} == {
+        ("a", "evil.txt"),
+        ("a", "lease.txt"),
+        ("b", "lease.txt"),
+    }
+
+
 def test_words_are_found_in_kept_conversations(run: Run, corpus: Path, tmp_path: Path) -> None:
     file = tmp_path / "t.sqlite"
     kept = ("--thread", "mine", "--threads-file", str(file))
