@@ -124,11 +124,7 @@ UNKNOWN = {"name": "c", "skip_reason": "not found"}
     ("found", "code", "said"),
     [
         ([SAFE, UNKNOWN], 0, "1 of 2 packages were looked up.\n"),
-        (
-            [SAFE, HOLE],
-            1,
-            "b 2: CVE-1, mended in 3\n2 of 2 packages were looked up.\n",
-        ),
+        ([SAFE, HOLE], 1, "b 2: CVE-1, mended in 3\n2 of 2 packages were looked up.\n"),
         ([UNKNOWN], 75, "skipped: no feed can be reached\n"),
         (None, 75, "skipped: no feed can be reached\n"),
     ],

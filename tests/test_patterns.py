@@ -29,22 +29,14 @@ def test_no_pattern_takes_a_time_that_grows_faster_than_its_text(
 @pytest.mark.parametrize(
     ("place", "way", "begins"),
     [
-        (
-            "lexloop_workbench/table/checklist.py _PERIOD",
-            "finditer",
-            r"\b(?<!\d[.,])(?P<n>",
-        ),
+        ("lexloop_workbench/table/checklist.py _PERIOD", "finditer", r"\b(?<!\d[.,])(?P<n>"),
         ("nodes/question/parts.py _KINDS", "search", r"\bhow long"),  # in a list
         (
             "nodes/question/followups.py _SUBJECTS",
             "match",
             "what (?:is",
         ),  # by the variable of a loop
-        (
-            "lexloop_workbench/clauses.py:",
-            "finditer",
-            r"\([^()]*\)",
-        ),  # inside a function
+        ("lexloop_workbench/clauses.py:", "finditer", r"\([^()]*\)"),  # inside a function
         ("documents/text/quantities.py:", "search", r"(?<!\w)x"),  # with a word known later
         ("documents/reading/html.py _CHARSET", "search", "<(?:meta"),  # of bytes
     ],

@@ -14,17 +14,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import house  # noqa: E402 - found through the line above
 
-ORDER = (
-    "core",
-    "prompts",
-    "models",
-    "documents",
-    "knowledge",
-    "store",
-    "nodes",
-    "graph",
-    "apps",
-)
+ORDER = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "apps")
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 USES: dict[str, set[str]] = {
     "engines": set(),

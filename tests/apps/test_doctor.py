@@ -136,13 +136,6 @@ def test_a_wrong_key_and_none(
     assert checks("--model", "openai:scripted", code=6)["model"]["state"] == "failed"
 
 
-def test_a_host_that_is_not_there(checks: Checks, server: FakeOpenAI) -> None:
-    nowhere = server.base_url.rpartition(":")[0] + ":9/v1"
-    arguments = ["--base-url", nowhere, "--deadline", "3", "--set", "model.attempts=1"]
-    found = checks("--model", "openai:m", *arguments, code=6)
-    assert "unavailable" in found["answers"]["said"]
-
-
 @pytest.mark.parametrize("kind", ["empty folder", "GGUF file", "cut file", "no model named"])
 def test_what_is_no_model_of_this_machine(checks: Checks, tmp_path: Path, kind: str) -> None:
     place, code = tmp_path / "model", 5

@@ -270,7 +270,7 @@ def test_no_text_becomes_a_header_of_a_message(text: str) -> None:
     data = exported([hostile(text)], "eml", layout=Layout("bluebook", said))
     message = mail(data)
     assert {*message.keys()} <= {
-        *("Subject", "Date", "X-Unsent", "To", "From", "MIME-Version", "Content-Type"),
+        *("Subject", "Date", "X-Unsent", "To", "From", "MIME-Version", "Content-Type")
     }
     assert message["Bcc"] is None
     body = message.get_body(("plain",))

@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
+from sets import write_texts
 
 import lexloop
 from lexloop.core.errors import CorpusError, NotFoundError
@@ -25,10 +26,7 @@ A boat must show a white light at night.
 
 @pytest.fixture
 def law(tmp_path: Path) -> Path:
-    folder = tmp_path / "law"
-    folder.mkdir()
-    (folder / "boats.txt").write_text(LAW, encoding="utf-8")
-    return folder
+    return write_texts(tmp_path / "law", {"boats.txt": LAW})
 
 
 def test_what_is_offered_is_there_and_nothing_else() -> None:

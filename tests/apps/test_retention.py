@@ -80,6 +80,7 @@ def test_what_is_too_old_goes_a_day_after_it_was_found(store: ThreadStore, clock
     assert look(store, clock, NOON) == ["newer", "old"]
     assert look(store, clock, NOON + DAY / 2) == ["newer", "old"]
     assert look(store, clock, NOON + DAY) == ["newer"]
+    assert b"old 2026" not in feedback_file(store.file).read_bytes()
     # it is 31 days old, and was 30 at the look before
     assert look(store, clock, NOON + 11 * DAY) == ["newer"]
     assert look(store, clock, NOON + 12 * DAY) == []

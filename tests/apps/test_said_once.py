@@ -1,4 +1,4 @@
-"""Each quote is shown once, and what was lost is told in sentences."""
+"""Each quote is shown once, scans are marked, and what was lost is told in sentences."""
 
 import re
 from collections.abc import Callable
@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import citation, record
 from sets import rows
 
+from lexloop.apps.shapes.files import as_markdown
+from lexloop.apps.shapes.outline import outline_of
 from lexloop.apps.shapes.record import lost_in_words
-from lexloop.apps.shapes.text import as_text, is_said
+from lexloop.apps.shapes.text import as_text, is_said, places
+from lexloop_server.shapes.tools import Source
 
 Run = Callable[..., Any]
 
@@ -77,3 +81,18 @@ def test_what_was_lost_is_a_sentence(
 ) -> None:
     lost = {"node": node, "wanted": wanted, "used": used, "reason": "Why."}
     assert lost_in_words({**lost, **({"collection": collection} if collection else {})}) == said
+
+
+READ = "read from a picture, 93% sure"
+
+
+def test_every_shape_of_an_answer_says_it() -> None:
+    read = citation(read_from_picture=0.934)
+    assert READ in places(read)
+    assert READ not in places(citation())
+    answer = record(citations=[read])
+    assert f", {READ}" in as_text(answer)
+    assert READ in as_markdown(outline_of([answer], ""))
+    source = Source.of({"collection": "laws", **read})
+    assert (source.read_from_picture, READ in source.place) == (0.934, True)
+    assert Source.of({"collection": "laws", **citation()}).read_from_picture is None

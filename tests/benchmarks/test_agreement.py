@@ -24,7 +24,7 @@ def test_a_row_for_each_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     )
     found = dict(zip(head, row, strict=True))
     assert [found[name] for name in ("set", "claims", "supported", "called so")] == [
-        *("port", "3", "1", "1"),
+        *("port", "3", "1", "1")
     ]
     assert {found[name].split()[0] for name in ("precision", "recall", "f1", "kappa")} == {"1.000"}
     (tmp_path / "port.jsonl").write_text("{}", "utf-8")

@@ -1,6 +1,8 @@
-"""What Lexloop writes while calls of the operating system fail: some of the sweep over all."""
+"""What is written while calls of the system fail or Lexloop is killed: some of the sweeps."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +38,11 @@ def test_a_call_that_fails_leaves_the_old_or_the_new_one(tried: list[Any], work:
     assert len(records) >= 3
     assert [record for record in records if record["problems"]] == []
     assert any(record["raised"] for record in records) == WORKS[work].needed
+
+
+def test_every_index_of_a_killed_update_is_the_old_or_the_new_one() -> None:
+    command = [sys.executable, str(BENCHMARKS / "kills.py"), "--kills", "2"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "damaged: " not in ended.stderr
+    assert ended.stdout.splitlines()[-1] == "| 2 | 2 | 0 |"

@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import loop
+import sentences
+from _shared import read_rows
+from claims import TRUE, refused
 from fake_openai import FakeOpenAI, Reply, Request, reply
 
 from lexloop.core.settings import Settings
@@ -88,3 +92,39 @@ def test_no_bad_answer_passes_undoubted_and_few_good_ones_are_doubted() -> None:
     # what no rule was made on
     assert counted[True, False, False] >= 27
     assert counted[True, True, True] >= 13
+
+
+def test_no_altered_answer_passes_and_few_true_ones_are_refused() -> None:
+    counts, wrong = refused()
+    altered = {key: count for key, count in counts.items() if key[1] != TRUE}
+    assert sum(count for (late, _), count in altered.items() if not late) <= 1, wrong
+    assert sum(altered.values()) <= 3, wrong
+    assert counts[False, TRUE] <= 3, wrong
+    assert counts[True, TRUE] <= 2, wrong
+
+
+_TRIED = {"deposit-date", "appeal-date", "rent-nine", "nanny", "parking"}
+
+
+def test_right_drafts_stay_and_bad_ones_are_told() -> None:
+    rows = read_rows(loop.HOME.with_suffix(".jsonl"))
+    some = [row for row in rows if row.get("id", row.get("question")) in _TRIED]
+    found = [*loop.played(some)]
+    assert not [one.question["id"] for one in found if one.first and not one.last]
+    bad = [one for one in found if one.question["draft"] != loop.GOOD]
+    assert len(bad) >= 3
+    assert all(one.told for one in bad)
+
+
+_EVERY = 7
+"""Every seventh row is tried here; the benchmark tries all."""
+
+
+def test_right_sentences_pass_the_code_and_altered_ones_are_held() -> None:
+    found = [*sentences.tried(read_rows(sentences.HOME.with_suffix(".jsonl"))[::_EVERY])]
+    right = [one for one in found if not one.altered]
+    altered = [one for one in found if one.altered]
+    refused = [(one.answer, one.reasons) for one in right if one.reasons]
+    assert len(refused) <= 0.05 * len(right), refused
+    through = [one.answer for one in altered if not one.held]
+    assert len(through) <= 0.15 * len(altered), through

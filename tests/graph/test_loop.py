@@ -77,7 +77,7 @@ def test_a_retry_is_written_from_what_the_model_opened(
     assert not opened & {passage["id"] for passage in first["passages"]}
     assert opened <= {passage["id"] for passage in second["passages"]}
     assert scripted.roles_asked() == [
-        *("rewrite", "generate", "engineer_prompt", "engineer_prompt", "generate", "evaluate"),
+        *("rewrite", "generate", "engineer_prompt", "engineer_prompt", "generate", "evaluate")
     ]
     assert second["evaluation"]["passed"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine
 from fake_openai import FakeOpenAI, Reply
+from sets import write_texts
 from statute import LAW, QUESTION
 
 from lexloop.core.errors import CorpusError, SettingsError
@@ -94,9 +95,7 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("after", "kind"), [("rewrite", "folder"), ("rerank", "index")])
 def test_a_question_keeps_the_corpus_it_began_with(tmp_path: Path, after: str, kind: str) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "law.txt").write_text(LAW, encoding="utf-8")
+    source = write_texts(tmp_path / "source", {"law.txt": LAW})
     place, sources = tmp_path / "index", [IndexSource(str(source))]
     tools = tools_for(Settings(), load_shipped())
 

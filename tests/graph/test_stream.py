@@ -1,12 +1,14 @@
-"""What is shown while a model writes."""
+"""What a caller sees while an answer is written: sentences that were checked, and no reasoning."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from asked import Modelled, Scores
 from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from statute import QUESTION
 
@@ -171,3 +173,53 @@ def test_the_last_message_carries_the_warning(
     scripted.play("evaluate", scores(0.9, 0.9, 0.9))
     passed = graph.invoke(ASKED)["messages"][-1]
     assert "warning" not in passed.response_metadata
+
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+@pytest.fixture
+def thinking(scripted: FakeOpenAI, scores: Scores) -> FakeOpenAI:
+    """The model that answers at its second attempt, thinking aloud before each reply."""
+    roles = {
+        "rewrite": f'{{"standalone": "{QUESTION}", "queries": [], "keywords": []}}',
+        "generate": "It is due within 10 business days [1].",
+        "engineer_prompt": '{"question": "When is it due?", "guidance": "Give the period."}',
+    }
+    for role, text in roles.items():
+        scripted.play(
+            role, Reply(f'<think>\nOn {role}: {{"standalone": "?"}} [9]\n</think>\n\n{text}')
+        )
+    verdicts = [scores(0.1, 0.9, 0.9).text, scores(0.9, 0.9, 0.9).text]
+    scripted.play("evaluate", *(Reply(f"<think>On evaluate.</think>{text}") for text in verdicts))
+    return scripted
+
+
+def test_reasoning_is_in_the_trace_and_nowhere_else(
+    thinking: FakeOpenAI, modelled: Modelled
+) -> None:
+    graph = modelled()
+    graph.checkpointer = InMemorySaver()
+    result = graph.invoke({"question": QUESTION}, THREAD)
+    assert result["answer"] == "It is due within 10 business days [1]."
+    assert result["evaluation"]["passed"]
+    assert [attempt["question"] for attempt in result["attempts"]] == [QUESTION] * 2
+    assert len(thinking.requests) == 5
+    assert not any("think>" in request.user for request in thinking.requests)
+    assert "reasoning" not in result
+    graph.invoke({"question": QUESTION}, THREAD)  # it passes at once, and has its own
+    told = graph.get_state(THREAD).values["reasoning"]
+    assert [item["node"] for item in told] == ["rewrite", "generate", "evaluate"]
+    assert told[1]["text"] == 'On generate: {"standalone": "?"} [9]'
+
+
+def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> None:
+    thinking.play("generate", Reply("<think>Say. It. Late.</think>The fee is due [1].", pieces=30))
+    graph = modelled(**{"loop.max_retries": 0})
+    modes = ["custom", "messages"]
+    parts: Any = list(graph.stream({"question": QUESTION}, stream_mode=modes))
+    shown = [event["token"] for mode, event in parts if mode == "custom"]
+    assert "".join(shown) == "The fee is due [1]."
+    said = [event[0].text for mode, event in parts if mode == "messages"]
+    assert "The fee is due [1]." in "".join(said)
+    assert not any("Late" in text or "think" in text for text in said)

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 from tenants import OTHERS, OWN, OWN_TAG, QUESTIONS, lasting
 
-from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.document import Document
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_shipped
@@ -62,6 +60,7 @@ def test_so_it_is_by_every_other_way_to_search() -> None:
     for changes in (
         {"fusion": "rrf"},
         {"fusion": "linear", "fusion.normalisation": "none"},
+        {"fusion.documents": 3},
         {"retrieval.lexical": "okapi"},
         {"retrieval.walk": "pagerank"},
         {"index.dense": "hnsw"},
@@ -72,31 +71,9 @@ def test_so_it_is_by_every_other_way_to_search() -> None:
         assert answers(beside, QUESTIONS[:6], **changes) == answers(own, QUESTIONS[:6], **changes)
 
 
-def test_a_view_reads_and_searches_as_its_documents_alone() -> None:
-    access = Filters(allowed_tags=frozenset({OWN_TAG}))
-    own, beside = collected([]).seen_by(access), collected(OTHERS).seen_by(access)
-    asked = [*QUESTIONS, "captain", "dog", "clause"]
-    assert own.search(asked, 50) == beside.search(asked, 50)
-    assert own.within(["act.txt"]).search(asked, 3) == beside.within(["act.txt"]).search(asked, 3)
-    assert [own.language.read(one) for one in asked] == [beside.language.read(one) for one in asked]
-    assert (own.language.names, own.titles) == (beside.language.names, beside.titles)
-    for chunk in own.every_chunk():
-        said, vectors = own.statements(chunk["id"])
-        theirs, other_vectors = beside.statements(chunk["id"])
-        assert said == theirs
-        assert np.array_equal(vectors, other_vectors)
-
-
 def test_what_another_asks_changes_nothing() -> None:
     collection = collected(OTHERS)
     parts = build_context(Settings().changed(**{"access.tags": ["red"]}), collection)
     for question in QUESTIONS[:3]:
         build_graph(lambda *_: parts).invoke({"question": question})
     assert answers(collection, QUESTIONS) == alone()
-
-
-def test_files_of_another_that_cannot_be_read_are_told_to_nobody() -> None:
-    unread = [SkippedSource("secret.pdf", "It is encrypted.")]
-    beside = Collection(collected(OTHERS)._store, unread)
-    assert answers(beside, QUESTIONS[:1]) == alone()[:1]
-    assert beside.seen_by(Filters()).access.skipped(stored=True) == []

@@ -82,20 +82,12 @@ def test_a_parent_that_reads_plain_text_gets_the_sources_below_the_answer() -> N
     assert '\n[1] law.txt, § 20-870 "Bias audit": A bias audit is an evaluation' in message.text
 
 
-def test_two_in_parallel_both_keep_their_message() -> None:
-    graph = parent_of(one=lexloop.build_graph(), other=lexloop.build_graph())
-    graph.add_edge(START, "one")
-    graph.add_edge(START, "other")
-    messages = graph.compile().invoke(ASKED)["messages"]
-    assert [message.type for message in messages] == ["human", "ai", "ai"]
-
-
-def test_the_second_in_series_answers_the_same_question() -> None:
+@pytest.mark.parametrize("before", [START, "one"], ids=["parallel", "series"])
+def test_two_answer_the_same_question_and_both_keep_their_message(before: str) -> None:
     graph = StateGraph(MessagesState)
-    graph.add_node("one", lexloop.build_graph())
-    graph.add_node("other", lexloop.build_graph())
-    graph.add_edge(START, "one")
-    graph.add_edge("one", "other")
+    for name, place in (("one", START), ("other", before)):
+        graph.add_node(name, lexloop.build_graph())
+        graph.add_edge(place, name)
     messages = graph.compile().invoke(ASKED)["messages"]
     assert [message.type for message in messages] == ["human", "ai", "ai"]
     assert messages[1].text == messages[2].text

@@ -185,9 +185,7 @@ def test_the_citations_of_an_edited_answer_are_checked(
     assert [message.type for message in found["messages"]] == ["human", "ai"]
 
 
-def test_another_answer_is_written_from_edited_passages_and_shown_again(
-    reviewed: Lexloop,
-) -> None:
+def test_another_answer_is_written_from_edited_passages_and_shown_again(reviewed: Lexloop) -> None:
     shown = asked_in(reviewed.invoke(RENT, THREAD))
     assert "640" in shown["answer"]
     kept = [passage for passage in shown["passages"] if passage["document"] == "mill.txt"]

@@ -80,9 +80,7 @@ def test_a_run_keeps_as_many_checkpoints_as_it_is_told_to(
     assert len(followed["messages"]) == 4
 
 
-def test_a_parent_that_streams_sees_the_steps_of_a_remote_graph(
-    remote: RemoteGraph,
-) -> None:
+def test_a_parent_that_streams_sees_the_steps_of_a_remote_graph(remote: RemoteGraph) -> None:
     graph: Any = StateGraph(MessagesState).add_node("law", remote)
     parent = graph.add_edge(START, "law").compile()
     steps = parent.stream(

@@ -1,4 +1,4 @@
-"""Relations between the provisions of a document, and the acts and terms that they name."""
+"""Relations between provisions, the acts and terms that they name, and one key for each."""
 
 import time
 
@@ -6,11 +6,22 @@ import pytest
 import records
 from hypothesis import given
 from hypothesis import strategies as st
-from sets import whole_text
+from relations import relation
+from sets import rows, whole_text
+from triplet_list import graph_of
 
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
-from lexloop.knowledge.relations import PREDICATES, extract_document, reading, typed
+from lexloop.knowledge.relations import (
+    PREDICATES,
+    cites,
+    entity_key,
+    extract_document,
+    outer_key,
+    reading,
+    reference_key,
+    typed,
+)
 
 LAW = whole_text("regulation.txt")
 
@@ -32,52 +43,16 @@ def related(predicate: str, law: str = LAW) -> set[tuple[str, str]]:
     return {(subject, to) for _, subject, found, to in told(law) if found == predicate}
 
 
-def referred(label: str) -> set[str]:
-    return {to for subject, to in related("refers_to") if subject == label}
-
-
-def test_each_provision_is_part_of_what_it_lies_in() -> None:
-    found = related("part_of")
-    assert {
-        ("Chapter I", "Harbour"), ("Article 2", "Chapter I"), ("Article 2(3)", "Article 2"),
-        ("Article 2(3)(a)", "Article 2(3)"), ("Article 1(1)", "Article 1"),
-    } <= found  # fmt: skip
-    assert len(found) == len({subject for subject, _ in found})
-
-
-def test_a_heading_is_the_topic_of_its_provision() -> None:
-    assert related("concerns") == {
-        ("Chapter I", "General provisions"), ("Article 1", "Terms"),
-        ("Article 2", "Right to a berth"), ("Article 3", "Fees"), ("Article 4", "Fines"),
-    }  # fmt: skip
-
-
-def test_terms_are_defined_in_the_words_of_the_law_and_used_elsewhere() -> None:
-    assert ("Article 1(1)", "berth", "defines", "a place where a boat lies") in told()
-    assert related("uses") == {("Article 2(1)", "berth"), ("Article 3(1)(a)", "berth")}
-    assert {to for _, to in related("defines")} >= {"a place where a boat lies"}
-
-
-def test_references_lead_to_provisions_of_the_same_document() -> None:
-    assert referred("Article 2(2)") == {
-        "Article 2(1)", "Article 3(1)(a)", "Article 3(1)(b)", "Article 3(1)(c)"
-    }  # fmt: skip
-    assert referred("Article 4(1)(a)") == {"Article 2", "Article 3"}
-    assert referred("Recital 1") == {"Article 3", "Directive 12/34/EC"}
-
-
-def test_other_acts_are_told_from_the_document() -> None:
-    assert referred("Article 3(1)(b)") == {"Article 9(1) of the Harbour Treaty"}
-    assert referred("Article 3(1)(c)") == {"Directive 12/34/EC"}
-    assert referred("Article 3(4)") == {"Article 77", "15 U.S.C. 6501"}
-
-
-def test_exceptions_lead_to_what_they_except() -> None:
-    assert related("exception_to") == {
-        ("Article 2(3)", "Article 2(1)"),
-        ("Article 2(3)", "Article 2(2)"),
-        ("Article 3(3)", "Article 2(1)"),
-    }
+@pytest.mark.parametrize(("predicate", "subject", "objects"), rows("relations"))
+def test_a_law_states_this_of_a_subject_and_nothing_else(
+    predicate: str, subject: str, objects: list[str]
+) -> None:
+    """The only subjects of some relations are those of the rows; all lie in one thing alone."""
+    found = related(predicate)
+    assert {to for one, to in found if one == subject} == set(objects)
+    wanted = {row[1] for row in rows("relations") if row[0] == predicate}
+    assert predicate in ("part_of", "refers_to", "defines") or {one for one, _ in found} == wanted
+    assert len(related("part_of")) == len({one for one, _ in related("part_of")})
 
 
 @pytest.mark.parametrize("number", ["2", "4"])
@@ -85,11 +60,6 @@ def test_a_provision_that_names_itself_names_no_other_of_its_number(number: str)
     law = f"{LAW}4. This Article {number} shall not apply to rafts.\n"
     assert related("exception_to", law) == related("exception_to")
     assert not [to for subject, to in related("refers_to", law) if subject == "Article 4(4)"]
-
-
-def test_what_a_law_amends_and_when_it_applies() -> None:
-    assert related("amends") == {("Article 4(2)", "Directive 98/76/EC")}
-    assert related("applies_from") == {("Article 4(3)", "25 May 2018")}
 
 
 @pytest.mark.parametrize(
@@ -109,6 +79,7 @@ def test_every_relation_is_quoted_exactly_where_it_stands() -> None:
     half = LAW.index("Article 3\nFees")
     chunks = [chunk(LAW[:half]), chunk(LAW[half:], start=half, number=2)]
     found = extracted(LAW, chunks)
+    assert ("Article 1(1)", "berth", "defines", "a place where a boat lies") in told()
     assert {triplet["predicate"] for triplet in found} <= set(PREDICATES)
     for triplet in found:
         assert triplet["quote"]
@@ -148,3 +119,58 @@ def test_a_models_words_for_a_relation_are_its_name() -> None:
         assert typed(predicate) == typed(reading(predicate)) == predicate
         assert typed(predicate.replace("_", " ").title()) == predicate
     assert typed("is collected by") == "is collected by"
+
+
+SAME = [
+    ("mooring fee", "Mooring Fees", "the mooring fee", " mooring  fee’s "),
+    ("§ 2", "Section 2", "§2", "sections 2", "Sec. 2", "§\xa02"),
+    ("Article 5(1)(a)", "art. 5(1)(a)", "ARTICLE 5 (1) (a)", "Ar\xadticle 5（1）（a）"),
+    ("§ 20-871(b)", "section 20–871(b)"),
+    *[("Article 5(1)",), ("Article 51(a)",), ('§ 312.2 "Child"',), ("§ 312.2",), ("fee",)],
+]
+
+
+def test_one_entity_has_one_key_however_it_is_written_and_no_other_has_it() -> None:
+    keys = [{entity_key(phrase) for phrase in same} for same in SAME]
+    assert [len(found) for found in keys] == [1] * len(SAME)
+    assert len(set().union(*keys)) == len(SAME)
+
+
+def test_a_plain_number_of_another_act_is_no_provision_of_this_one() -> None:
+    assert reference_key("Article 8(1) of the Charter")[1] is False
+    assert reference_key("Article 8(1)") == (entity_key("Article 8(1)"), True)
+    assert outer_key(entity_key("Article 8(1)")) == entity_key("Article 8")
+    assert outer_key(entity_key("Article 8")) == ""
+    assert cites("§ 20-871(b)")
+    assert not cites("artificial intelligence")
+    assert not cites("pay the fee that is due on the tenth day under § 3")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "§ 20-871(b)",
+        "subdivision b of section 20-871",
+        "paragraph 1 of subdivision b of section 20-871 of the Code",
+    ],
+)
+def test_references_of_every_form_meet_the_section_of_another_document(reference: str) -> None:
+    graph = graph_of(
+        [
+            relation("employer", "requires", "notify", section="§ 20-871", document="law.txt"),
+            relation("notice", "refers_to", reference, document="rule.txt"),
+        ]
+    )
+    paths = graph.walk({entity_key("notice"): 1.0}, 2, 9)
+    assert "employer" in {t["subject"] for path in paths for t in path.triplets}
+
+
+@given(st.text(st.characters(codec=None), max_size=80), st.sampled_from(["alias_of", "refers_to"]))
+def test_any_text_can_be_read_and_makes_a_graph(text: str, predicate: str) -> None:
+    assert entity_key(text).strip() == entity_key(text)
+    assert isinstance(cites(text), bool)
+    reference_key(text)
+    graph = graph_of([relation(text, predicate, text[::-1], section=text)] * 2)
+    graph.walk(dict.fromkeys(graph.entities, 1.0), 2, 9)
+    graph.match([text], 5)
+    graph.written(graph.entities)

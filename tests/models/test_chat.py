@@ -209,11 +209,7 @@ def test_unreachable_host(meter: Usage, soon: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "body"),
-    [
-        (PLAIN, b"<html>proxy login</html>"),
-        (STREAMED, b"data: 7\n\n"),
-    ],
+    ("request_", "body"), [(PLAIN, b"<html>proxy login</html>"), (STREAMED, b"data: 7\n\n")]
 )
 def test_garbage_for_a_completion(
     server: FakeOpenAI, ask: Ask, request_: ChatRequest, body: bytes

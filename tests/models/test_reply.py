@@ -1,18 +1,22 @@
-"""A model's reasoning is none of its reply, however the two come."""
+"""What is read of a reply: JSON in any wrapping, and none of the reasoning."""
 
+import contextlib
+import json
 from random import Random
 
 import pytest
 from asked import STREAMED, STRUCTURED, Ask, Connect
 from fake_openai import FakeOpenAI, Reply
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
+from pydantic import BaseModel, Field
 from running import complete
 from sets import rows
 
 from lexloop.core.types import Usage
 from lexloop.models.chat import Thinking, Token
+from lexloop.models.request import Unreadable, read_json
 
 
 def read(pieces: list[str], opened: bool = False) -> tuple[Thinking, str]:
@@ -95,3 +99,37 @@ def test_the_forms_in_which_it_is_sent_apart(message: AIMessage, reasoning: str)
     thinking.apart(message)
     thinking.add(message.text)
     assert (thinking.text, thinking.reasoning) == ("Yes.", reasoning)
+
+
+class Pair(BaseModel):
+    left: str
+    right: float = Field(ge=0, le=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no complete JSON object"),
+        ('{"left": "a", "right": 0.', "no complete JSON object"),
+        ("{" * 100_000, "no complete JSON object"),
+        ('{"left": "a"}', "right: Field required"),
+        ('{"left": "a", "right": NaN}', "right: Input should be"),
+    ],
+)
+def test_what_cannot_be_read_is_described(text: str, problem: str) -> None:
+    with pytest.raises(Unreadable, match=problem):
+        read_json(text, Pair)
+
+
+@given(left=st.text(), right=st.floats(0, 1), before=st.text(), after=st.text())
+@example("a", 0.5, '"thoughts": "b"', '{"left": "late", "right": 1}')
+def test_any_object_survives_any_wrapping(left: str, right: float, before: str, after: str) -> None:
+    before = before.replace("{", "").replace("}", "")
+    text = f"{before}\n```json\n{json.dumps({'left': left, 'right': right})}\n```\n{after}"
+    assert read_json(text, Pair) == Pair(left=left, right=right)
+
+
+@given(st.text(alphabet='{}[]":,ab01 \n\\'))
+def test_reading_raises_nothing_but_unreadable(text: str) -> None:
+    with contextlib.suppress(Unreadable):
+        read_json(text, Pair)

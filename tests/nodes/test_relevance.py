@@ -7,15 +7,7 @@ from records import query
 from lexloop.core.types import ParsedQuestion, Part
 from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.question.parts import parse, part_of
-from lexloop.nodes.relevance import (
-    CLOSENESS,
-    COVERAGE,
-    EARLIER,
-    LIST,
-    PART,
-    query_of,
-    relevance,
-)
+from lexloop.nodes.relevance import CLOSENESS, COVERAGE, EARLIER, LIST, PART, query_of, relevance
 from lexloop.store.view import View
 
 

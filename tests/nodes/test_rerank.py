@@ -185,10 +185,15 @@ def test_for_a_model_passages_fill_a_budget_of_tokens_and_a_retry_keeps_what_it_
     assert update["plan"]["k"] == len(taken)
 
 
-def test_of_five_classes_the_budgets_between_three_count() -> None:
+def test_of_five_classes_the_budgets_between_three_count_and_of_two_the_last() -> None:
     assert [budget_of((1500, 2000, 2500), place, 5) for place in range(5)] == [
         *(1500, 1750, 2000, 2250, 2500)
     ]
+    pool = [candidate(name, "word " * 400) for name in "abcdefg"]
+    asked: Any = {**state(pool), "complexity": 0, "attempts": []}
+    chosen = Settings(**{"plan.classes": 2, "plan.k": {"budgets": [500, 1000, 9000]}})
+    around = runtime(view=Held(*pool), reranker=NoReranker(), settings=chosen)
+    assert "".join(ids(update_of(rerank, asked, around)["passages"])) == "ab"
 
 
 @pytest.mark.parametrize(
@@ -207,14 +212,6 @@ def test_no_more_stand_beside_the_k_than_the_settings_say(
     around = runtime(view=Held(*pool), reranker=NoReranker(), settings=Settings(**chosen))
     update = update_of(rerank, retried(pool, strategy), around)
     assert "".join(ids(update["passages"])) == taken
-
-
-def test_of_two_classes_the_last_two_budgets_count() -> None:
-    pool = [candidate(name, "word " * 400) for name in "abcdefg"]
-    asked: Any = {**state(pool), "complexity": 0, "attempts": []}
-    chosen = Settings(**{"plan.classes": 2, "plan.k": {"budgets": [500, 1000, 9000]}})
-    around = runtime(view=Held(*pool), reranker=NoReranker(), settings=chosen)
-    assert "".join(ids(update_of(rerank, asked, around)["passages"])) == "ab"
 
 
 SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(

@@ -126,10 +126,7 @@ def test_file_without_its_two_parts_or_the_fence(text: str, problem: str) -> Non
 def test_each_of_a_list_has_its_tag_and_number_and_the_last_an_end() -> None:
     prompt = parse("p", TEXT, {"question", "count"})
     _, user = prompt.render(question=[Data("passage", "a", 1), Data("passage", "b", 2)], count=2)
-    assert re.fullmatch(
-        r"<(data-\w{8}) passage=\"1\">\na\n<\1 passage=\"2\">\nb\n</\1> of 2",
-        user,
-    )
+    assert re.fullmatch(r"<(data-\w{8}) passage=\"1\">\na\n<\1 passage=\"2\">\nb\n</\1> of 2", user)
 
 
 PIECES = [

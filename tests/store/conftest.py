@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from indexes import Letters, letter_tools, read_here, sources
+from sets import write_texts
 
 from lexloop.store import scan
 from lexloop.store.manifest import IndexSource
@@ -22,11 +23,7 @@ NOTICES = "The harbour master must give notice of a new fee at least 30 days bef
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two documents."""
-    made = tmp_path / "source"
-    made.mkdir()
-    (made / "fees.txt").write_text(FEES, encoding="utf-8")
-    (made / "notices.md").write_text(NOTICES, encoding="utf-8")
-    return made
+    return write_texts(tmp_path / "source", {"fees.txt": FEES, "notices.md": NOTICES})
 
 
 @pytest.fixture

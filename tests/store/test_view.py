@@ -82,16 +82,6 @@ def test_who_may_see_what_could_not_be_read_is_unknown(tags: tuple[str, ...], na
             assert found == []
 
 
-def test_a_version_that_an_asker_may_not_see_ends_none_of_theirs() -> None:
-    old = Metadata(in_force_from=date(2020, 1, 1))
-    new = Metadata(tags=("red",), in_force_from=date(2024, 1, 1), supersedes=NAMES[0])
-    collection = collected(old, new)
-    day = date(2025, 1, 1)
-    assert collection.seen_by(Filters(as_of=day)).metadata(NAMES[:1]) == {NAMES[0]: old}
-    red = collection.seen_by(Filters(allowed_tags=frozenset({"red"}), as_of=day))
-    assert list(red.documents) == [NAMES[1]]
-
-
 QUESTION = QUESTIONS[0]
 
 
@@ -125,25 +115,6 @@ def documents_in(value: object) -> set[str]:
         for inner in value:
             found |= documents_in(inner)
     return found
-
-
-@pytest.mark.parametrize(("fusion", "level"), [("linear", None), ("rrf", 3)])
-def test_no_state_of_a_question_holds_what_its_asker_may_not_see(
-    fusion: str, level: int | None
-) -> None:
-    collection = collected(
-        Metadata(tags=("board",)), Metadata(), Metadata(tags=("press", "staff")), Metadata()
-    )
-    for allowed, mine in (((), {1, 3}), (("staff",), {1, 2, 3}), (("board",), {0, 1, 3})):
-        result = answered(
-            collection, **{"access.tags": allowed, "fusion": fusion, "fusion.documents": level}
-        )
-        names = {NAMES[number] for number in mine}
-        assert documents_in(result["every_state"]) <= names
-        assert documents_in(result["passages"])
-        assert result["triplets"]
-        hidden = {f"within {n + 1} days" for n in range(4) if n not in mine}
-        assert not any(words in result["answer"] for words in hidden)
 
 
 OLD = Metadata(in_force_from=date(2020, 1, 1))

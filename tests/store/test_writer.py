@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, Letters, content, letter_tools, sources
 from laws import examples
+from sets import write_texts
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.types import Chunk, Triplet
@@ -61,9 +62,7 @@ def test_a_changed_file_embeds_only_its_changed_chunks(
 def test_several_sources_under_prefixes(
     index: Path, folder: Path, tmp_path: Path, write: Write, parsed: list[str]
 ) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "fees.txt").write_text("The guest may not moor at night.")
+    other = write_texts(tmp_path / "other", {"fees.txt": "The guest may not moor at night."})
     with pytest.raises(CorpusError, match=r"would be named 'fees\.txt'.*--prefix"):
         write(IndexSource(str(other)))
     assert not index.exists()
@@ -89,8 +88,7 @@ def test_one_file_heeds_the_sidecar_beside_it_and_no_other(
     index: Path, folder: Path, parsed: list[str]
 ) -> None:
     (folder / "metadata.csv").write_text("file,tags\nfees.txt,board\ngone.txt,x\n")
-    (folder / "deep").mkdir()
-    (folder / "deep" / "metadata.csv").write_text("nonsense")
+    write_texts(folder / "deep", {"metadata.csv": "nonsense"})
     outcome = write_index(index, sources(folder / "fees.txt"), letter_tools())
     assert outcome.skipped == []
     assert content(index)["metadata"] == {"fees.txt": {"tags": ["board"]}}
@@ -229,8 +227,7 @@ def test_an_updated_index_equals_a_fresh_one(
 ) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder, index = Path(place, "source"), Path(place, "index")
-        folder.mkdir()
-        (folder / "base.txt").write_text("A vessel may lie at a berth.")
+        write_texts(folder, {"base.txt": "A vessel may lie at a berth."})
         write_index(index, sources(folder), letter_tools())
         for step in steps:
             for change in step:

@@ -10,6 +10,7 @@ import pytest
 from fake_openai import KEY, FakeOpenAI
 from indexes import read_here
 from pseudo_terminal import Terminal
+from sets import write_texts
 from typer.testing import CliRunner
 
 from lexloop.apps.cli.main import app
@@ -78,18 +79,15 @@ def on_terminal() -> Iterator[Callable[..., Terminal]]:
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:
     """A folder of two small documents."""
-    folder = tmp_path / "documents"
-    folder.mkdir()
-    (folder / "dogs.txt").write_text(
-        "# Dog ordinance\n\n§ 1 Licence. A dog licence costs 40 euros a year. "
-        "The owner must pay the fee of the dog licence by 31 March.\n\n"
-        "§ 2 Leash. Every dog must be kept on a leash in the town park.\n",
-        "utf-8",
+    return write_texts(
+        tmp_path / "documents",
+        {
+            "dogs.txt": "# Dog ordinance\n\n§ 1 Licence. A dog licence costs 40 euros a year. "
+            "The owner must pay the fee of the dog licence by 31 March.\n\n"
+            "§ 2 Leash. Every dog must be kept on a leash in the town park.\n",
+            "cats.md": "# Cat notice\n\nA cat needs no licence. Cats may enter the town park.\n",
+        },
     )
-    (folder / "cats.md").write_text(
-        "# Cat notice\n\nA cat needs no licence. Cats may enter the town park.\n", "utf-8"
-    )
-    return folder
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sets import rows
 
 _CLERKS = [
     {
@@ -51,3 +52,13 @@ def check_refusal(run: Callable[..., Any], place: Path, command: str, code: int,
     if not command.startswith(_EMBEDDER):  # which keeps what it embedded for another try
         assert sorted(place.rglob("*")) == before
     assert not (place / "new" / "card.json").exists()
+
+
+def refusals(name: str) -> Callable[..., None]:
+    """A test of every row of a set: a command, its code, and what its one line says."""
+
+    @pytest.mark.parametrize(("command", "code", "said"), rows(name))
+    def test(run: Callable[..., Any], place: Path, command: str, code: int, said: str) -> None:
+        check_refusal(run, place, command, code, said)
+
+    return test

@@ -30,14 +30,6 @@ def update_of(
     return waited(node(state, around))
 
 
-class Nobody:
-    """A chat model that is not to be asked."""
-
-    async def ask(self, request: ChatRequest) -> ChatReply:
-        """Fail."""
-        raise AssertionError(f"{request.purpose} asked a model")
-
-
 class Colour(BaseModel):
     """A form that a reply may have."""
 

@@ -1,6 +1,7 @@
 """Sets of examples in ``tests/data``: rows of JSON, and texts with what is read off them."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,3 +34,11 @@ def blocks(name: str) -> dict[str, tuple[str, list[str]]]:
         text, _, expected = rest.partition("%%\n")
         found[title] = (text, [line for line in expected.splitlines() if line])
     return found
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> Path:
+    """Write texts as files of a folder by their names; folders that are missing are made."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder

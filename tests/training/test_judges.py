@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sets import write_rows
+from sets import write_rows, write_texts
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
@@ -45,11 +45,7 @@ GOLD: list[dict[str, Any]] = [
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "law.txt").write_text(LAW, encoding="utf-8")
-    (folder / "rule.txt").write_text(RULE, encoding="utf-8")
-    return folder
+    return write_texts(tmp_path / "docs", {"law.txt": LAW, "rule.txt": RULE})
 
 
 # correctness

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sets import write_rows
+from sets import write_rows, write_texts
 
 from lexloop_eval.case import Case, read_cases
 from training import public_gold
@@ -46,8 +46,7 @@ def data(tmp_path: Path) -> Path:
     )  # fmt: skip
     clause = {"document": "a.txt", "bare_question": "What twice?", "answerable": True}
     second = CONTRACT.rindex("The tenant")
-    (tmp_path / "contracts" / "documents").mkdir(parents=True)
-    (tmp_path / "contracts" / "documents" / "a.txt").write_text(CONTRACT, encoding="utf-8")
+    write_texts(tmp_path / "contracts" / "documents", {"a.txt": CONTRACT})
     write_rows(
         tmp_path / "contracts" / "probes.jsonl",
         clause | {"spans": [[second, second + len("The tenant pays 40 euros")]]},

@@ -47,8 +47,7 @@ def accepts(schema: type[BaseModel], value: object) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("form", "scores"),
-    [(Grade, [0.9, 5.1, -3, 10**400]), (TenthsGrade, [-0.1, 1.1, 0.55, 0.101])],
+    ("form", "scores"), [(Grade, [0.9, 5.1, -3, 10**400]), (TenthsGrade, [-0.1, 1.1, 0.55, 0.101])]
 )
 def test_what_is_no_grade(form: type[BaseModel], scores: list[float]) -> None:
     assert not [score for score in (*NO_NUMBERS, *scores) if accepts(form, {"score": score})]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
+from sets import write_texts
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
@@ -36,9 +37,7 @@ def no_vectors(texts: list[str]) -> Any:
 
 @pytest.fixture
 def papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    (folder / "one.txt").write_text(PAPER, encoding="utf-8")
+    folder = write_texts(tmp_path / "papers", {"one.txt": PAPER})
     monkeypatch.setenv(VARIABLE, str(folder))
     return folder
 

@@ -321,8 +321,7 @@ def test_hostile_headers_take_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
-    [("=?x-unknown?q?F=e9es?=", "Fées"), ("=?idna?q?a..b?=", "a..b")],
+    ("written", "shown"), [("=?x-unknown?q?F=e9es?=", "Fées"), ("=?idna?q?a..b?=", "a..b")]
 )
 def test_a_header_in_an_unknown_coding_costs_no_message(written: str, shown: str) -> None:
     head = f"From: a@b\nSubject: {written}\nContent-Type: text/plain; charset=x-unknown\n\n"

@@ -159,7 +159,7 @@ def test_what_is_deleted_hidden_or_said_beside_the_text_is_left_out() -> None:
     )
     styles = hidden.format("H", "text") + hidden.format("PH", "paragraph")
     assert lines(body, styles) == [
-        *("The fee is 50 euros.", "Open.", "Shown 3.", "Noted so.", "Box: inside"),
+        *("The fee is 50 euros.", "Open.", "Shown 3.", "Noted so.", "Box: inside")
     ]
 
 

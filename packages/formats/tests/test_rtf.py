@@ -52,7 +52,7 @@ def test_numbers_stand_as_they_are_shown_and_every_sign_of_a_list_is_a_bullet() 
     body += item(rb"\f3 \'b7", b"one") + item(b"o", b"two") + item(rb"\u8226\'95", b"three")
     body += item(b"9.", b"") + rb"{\pntext\f0 (b)\tab}{\*\pn\pnlvlbody{\pntxta )}}older\par plain"
     assert lines(body) == [
-        *("1. Services", "(a) care", "1.1.§ x", "• one", "• two", "• three", "(b) older", "plain"),
+        *("1. Services", "(a) care", "1.1.§ x", "• one", "• two", "• three", "(b) older", "plain")
     ]
 
 
@@ -81,7 +81,7 @@ def test_tables_are_rows_with_merged_cells_repeated_and_nested_ones_within() -> 
         rb"{\*\nesttableprops\trowd\cellx5\nestrow}\pard\intbl\cell y\cell\cell\row\pard After."
     )
     assert lines(first + second + nested) == [
-        *("Audit | a b |", "Audit | 50", "out in | y", "After."),
+        *("Audit | a b |", "Audit | 50", "out in | y", "After.")
     ]
 
 

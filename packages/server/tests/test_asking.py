@@ -1,5 +1,6 @@
 """Questions to a server: as JSON and as events, in conversations, with a model and without."""
 
+import json
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
 from pydantic import TypeAdapter
 from servers import QUESTION, asked, client_of, events, model_settings, person, served, served_from
+from sets import rows
 
 from lexloop.apps.offered import EMBEDDED_ALONE
 from lexloop.apps.shapes.record import Answer
@@ -28,6 +30,29 @@ def test_an_answer_is_as_its_schema_has_it(ann: httpx.Client, collections: list[
     relation = schema["$defs"]["Relation"]["properties"]
     assert all(one.keys() <= relation.keys() for one in answer["triplets"])
     assert (answer["plan"]["k"], answer["as_of"]) == (1, "1999-12-31")
+
+
+@pytest.mark.parametrize(("body", "status", "kind", "said"), rows("refused_questions"))
+def test_what_cannot_be_asked_is_refused_by_name(
+    ann: httpx.Client, body: Any, status: int, kind: str, said: str
+) -> None:
+    content = body if isinstance(body, str) else json.dumps({**QUESTION, **body})
+    for accept in ("application/json", "text/event-stream"):
+        headers = {"Content-Type": "application/json", "Accept": accept}
+        found = ann.post("/ask", content=content, headers=headers)
+        assert (found.status_code, found.json()["error"]["kind"]) == (status, kind), found.text
+        assert said in found.text
+        assert "cats.txt;" not in found.text
+        assert len(found.content) < (2000 if kind == "MalformedRequest" else 1000)
+
+
+def test_no_body_of_any_depth_or_number_is_a_question(ann: httpx.Client) -> None:
+    named = json.dumps({**QUESTION, "settings": {"x" * 5000: 1}})
+    for body in ("[" * 9000, '{"question": "a", "n": ' + "9" * 5000 + "}", named):
+        found = ann.post("/ask", content=body, headers={"Content-Type": "application/json"})
+        assert found.status_code in (400, 422)
+        assert found.json()["error"]["kind"] in ("MalformedRequest", "BadRequest", "SettingsError")
+        assert len(found.content) < 2000
 
 
 def test_events_come_in_order_and_end_with_the_answer(ann: httpx.Client) -> None:

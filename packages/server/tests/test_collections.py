@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from servers import as_, people, reading_room
+from sets import write_texts
 
 from lexloop.core.errors import ConflictError, NotFoundError
 from lexloop.store.view import View
@@ -28,8 +29,7 @@ LAW = "Article 1 Duty\nThe keeper must register the boat.\n"
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     made = tmp_path_factory.mktemp("served")
-    (made / "port").mkdir()
-    (made / "port" / "act.txt").write_text(LAW)
+    write_texts(made / "port", {"act.txt": LAW})
     named = {"sample": "sample", "port": str(made / "port"), "gone": str(made / "gone")}
     with reading_room(made / "data", named, people=WHO) as opened:
         yield opened
@@ -168,9 +168,7 @@ def test_a_request_cannot_widen_what_somebody_sees(room: Room) -> None:
 def test_a_collection_that_takes_long_to_open_keeps_no_other_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "port"
-    folder.mkdir()
-    (folder / "act.txt").write_text(LAW)
+    folder = write_texts(tmp_path / "port", {"act.txt": LAW})
     held, wanted = threading.Event(), Collections.view
 
     def slowly(self: Collections, person: Person, name: str) -> View:

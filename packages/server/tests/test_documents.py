@@ -51,23 +51,33 @@ def test_the_documents_of_a_collection(client: TestClient) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "more"),
-    [
-        ("tree", {}),
-        ("provision", {"label": "Article 1"}),
-        ("text", {}),
-        ("boxes", {"start": 0, "end": 9}),
-        ("page", {"page": 1}),
-    ],
-)
-def test_what_is_not_for_somebody_is_as_if_it_were_not_there(
-    client: TestClient, path: str, more: dict[str, Any]
-) -> None:
-    told = got(client, f"fleet/{path}", "bob", 404, document="sub/secret.txt", **more)
-    absent = got(client, f"fleet/{path}", "bob", 404, document="sub/nothere.txt", **more)
-    assert told["error"]["what"].replace("secret", "nothere") == absent["error"]["what"]
-    assert "secret fleet" not in str(told)
+USUAL = {
+    **{"document": "open.txt", "a": "open.txt", "b": "long.txt", "old": "open.txt"},
+    **{"new": "long.txt", "label": "Article 1", "start": 0, "end": 9, "page": 1},
+}
+"""What every route that reads a document takes."""
+
+
+def test_what_is_not_for_somebody_is_as_if_it_were_not_there(client: TestClient) -> None:
+    """By every route and parameter that names a document, those of packages included."""
+    tried = set()
+    for path, methods in (
+        client.get("/api/openapi.json", headers=as_("bob")).json()["paths"].items()
+    ):
+        at, _, part = path.partition("{name}/")
+        taken = {one["name"] for one in methods.get("get", {}).get("parameters", ())}
+        for name in taken & {"document", "a", "b", "old", "new"} if at.endswith("s/") else ():
+            given = {known: value for known, value in USUAL.items() if known in taken}
+            told, absent = (
+                got(client, f"fleet/{part}", "bob", 404, **{**given, name: f"sub/{hidden}.txt"})
+                for hidden in ("secret", "nothere")
+            )
+            assert told["error"]["what"].replace("secret", "nothere") == absent["error"]["what"]
+            assert "secret fleet" not in str(told)
+            tried.add((part, name))
+    assert tried >= {(part, "document") for part in ("tree", "provision", "text", "boxes", "page")}
+    assert tried >= {("register", "document"), ("versions", "document")}
+    assert tried >= {("compare", "a"), ("compare", "b"), ("diff", "old"), ("diff", "new")}
 
 
 def test_a_provision(client: TestClient) -> None:

@@ -25,24 +25,33 @@ def turns_of(client: httpx.Client, thread: str, who: str = "ann") -> list[dict[s
 
 
 def test_no_file_has_a_word_of_it_afterwards(tmp_path: Path) -> None:
-    with running(tmp_path) as client:
+    """The audit log has the question and the name of the document still, and that is told."""
+    with running(tmp_path, audit={}) as client:
         dogs, cats = filled(client)
         assert {Path(one).name for one in holding(tmp_path)} >= {
             "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite"
         }  # fmt: skip
+        forgotten(client, "", 422)
+        assert "'dogs.txt'" in forgotten(client, "dog.txt", 404)["error"]["hint"]
         told = forgotten(client, "dogs.txt")
         indexed(client)
         kinds = [one["kind"] for one in told["touched"]]
-        assert (kinds.count("upload"), kinds.count("thread"), told["left"]) == (1, 2, [])
+        assert (kinds.count("upload"), kinds.count("thread")) == (1, 2)
+        (left,) = told["left"]
+        assert left.startswith("The audit log still has the name of the document")
         assert holding(tmp_path) == []
         first, second = turns_of(client, dogs["thread"])
         assert (first["answer"], first["citations"], first["question"]) == (NOTE, [], ASKED)
         assert second["answer"] == cats["answer"]
         assert second["citations"] == cats["citations"]
         again = forgotten(client, "dogs.txt")
-        assert (again["touched"], again["left"]) == ([], [])
+        assert (again["touched"], again["left"]) == ([], [left])
+        assert Orders(tmp_path / "forgotten").begun() == []  # the rest of the order is done
+        nowhere = forgotten(client, "../../x", 404)
+        assert str(tmp_path) not in f"{left}{nowhere}"
         asked = {"question": ASKED, "collections": ["Mine"]}
         assert CANARY not in client.post("/ask", json=asked).text
+    assert holding(tmp_path / "audit", ASKED)
     assert holding(tmp_path) == []
 
 
@@ -86,32 +95,6 @@ def test_with_whom_it_was_shared_keeps_no_word_of_it(tmp_path: Path, who: str) -
         assert turn["answer"] == NOTE
         assert holding(tmp_path) == []
     assert holding(tmp_path) == []
-
-
-def test_what_the_audit_log_keeps_is_told(tmp_path: Path) -> None:
-    with running(tmp_path, audit={}) as client:
-        filled(client)
-        told = forgotten(client, "dogs.txt")
-        assert len(told["left"]) == 1
-        assert told["left"][0].startswith("The audit log still has the name of the document")
-        assert str(tmp_path) not in str(told["left"])
-        indexed(client)
-        assert forgotten(client, "dogs.txt")["left"] == told["left"]
-        assert Orders(tmp_path / "forgotten").begun() == []  # the rest of the order is done
-    assert holding(tmp_path / "audit", ASKED)
-    assert holding(tmp_path) == []
-
-
-def test_a_document_that_is_not_there(tmp_path: Path) -> None:
-    with running(tmp_path) as client:
-        filled(client)
-        for name in ("", "x" * 5000):
-            forgotten(client, name, 422)
-        for name in ("dog.txt", "../../x", "a\x00b.txt", "/etc/passwd", "§/../dogs.txt"):
-            error = forgotten(client, name, 404)["error"]
-            assert name != "dog.txt" or "Did you mean 'dogs.txt'" in error["hint"]
-            assert str(tmp_path) not in str(error)
-        assert len(turns_of(client, client.get("/threads").json()["threads"][0]["id"])) == 2
 
 
 def test_an_order_that_was_begun_is_carried_out_at_the_next_start(

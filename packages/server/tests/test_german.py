@@ -161,7 +161,9 @@ def test_uploads_are_refused_in_german(tmp_path: Path) -> None:
         client.post("/api/collections", json={"name": "Akten"})
         url = "/api/collections/Akten"
         files = [("files", ("a.exe", b"MZ")), ("files", (".b.txt", b"x"))]
-        told = client.post(f"{url}/documents", files=files).json()["error"]
+        refused = client.post(f"{url}/documents", files=files)
+        told = refused.json()["error"]
+        assert (refused.status_code, told["kind"]) == (400, "InputError")
         kind = "Dateien dieser Art werden nicht gelesen; gelesen werden: "
         reasons = [one["reason"] for one in told["refused"]]
         assert reasons[0].startswith(kind)

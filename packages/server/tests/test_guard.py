@@ -1,12 +1,10 @@
 """What every request passes: names, origins, sizes, times, and the headers of every response."""
 
-import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -248,48 +246,6 @@ def test_a_forwarded_address_is_believed_of_a_trusted_proxy_alone(trusted: bool)
             "/api/session", json={"key": "key-ann"}, headers={"X-Forwarded-Proto": "https"}
         )
         assert ("; Secure" in secure.headers["set-cookie"]) == trusted
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "",
-        "null",
-        "[" * 9000,
-        '{"question": "a", "folder": "/etc"}',
-        '{"question": "a", "thread": "\\ud800"}',
-        '{"question": "a", "n": ' + "9" * 5000 + "}",
-    ],
-)
-def test_what_is_not_as_the_schema_has_it_is_told_so(client: httpx.Client, body: str) -> None:
-    headers = {"Content-Type": "application/json"}
-    found = client.post("/api/ask", content=body, headers=headers)
-    assert found.status_code in (400, 422)
-    assert found.json()["error"]["kind"] in ("MalformedRequest", "BadRequest")
-    assert len(found.content) < 2000
-
-
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        ({"question": "\ud800"}, "QuestionError"),
-        ({"question": "x" * 4001}, "QuestionError"),
-        ({**QUESTION, "settings": {"access": {"tags": ["secret"]}}}, "SettingsError"),
-        ({**QUESTION, "settings": {"x" * 5000: 1}}, "SettingsError"),
-        ({**QUESTION, "as_of": "2025-02-30"}, "SettingsError"),
-        ({**QUESTION, "collections": ["sample", "../x"]}, "NotFoundError"),
-        ({**QUESTION, "thread": "none"}, "NotFoundError"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_by_name(
-    client: httpx.Client, body: dict[str, Any], kind: str
-) -> None:
-    content = json.dumps(body)
-    for accept in ("application/json", "text/event-stream"):
-        headers = {"Content-Type": "application/json", "Accept": accept}
-        found = client.post("/api/ask", content=content, headers=headers)
-        assert kind_of(found) == (404 if kind == "NotFoundError" else 400, kind)
-        assert len(found.content) < 1000
 
 
 def test_what_there_is_not_and_what_one_does_not_see(client: httpx.Client, address: str) -> None:

@@ -175,13 +175,6 @@ def test_an_upload_that_is_too_large_leaves_nothing(room: Room, mine: str) -> No
     assert parts.uploads.of("ann")["Mine"].files() == ["act.txt"]
 
 
-def test_nothing_good_is_told_with_the_reasons(client: TestClient, mine: str) -> None:
-    status, told = upload(client, *[(f"{n}.exe", b"MZ") for n in range(7)])
-    assert (status, told["error"]["kind"]) == (400, "InputError")
-    assert told["error"]["what"].startswith("Nothing was added. 0.exe: Files of its kind")
-    assert [one["name"] for one in told["error"]["refused"]] == [f"{n}.exe" for n in range(7)]
-
-
 def test_a_client_that_leaves_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     opening = (
         b'--x\r\nContent-Disposition: form-data; name="files"; filename="act.txt"\r\n\r\n' + LAW

@@ -31,11 +31,7 @@ NEWEST = {
         },
     },
 }
-IN_HEADERS = {
-    "MCP-Protocol-Version": "2026-07-28",
-    "Mcp-Method": "tools/call",
-    "Mcp-Name": "ask",
-}
+IN_HEADERS = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ask"}
 JSON = {"Accept": "application/json"}
 WAIT_S = 10
 

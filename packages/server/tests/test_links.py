@@ -136,11 +136,6 @@ def test_no_link_is_guessed(bob: httpx.Client, link: str) -> None:
     assert found.status_code == 404
 
 
-def test_a_stranger_reads_nothing(ann: httpx.Client, address: str, thread: str) -> None:
-    link = link_to(ann, thread)
-    assert httpx.get(f"{address}/api/shared/{link}").status_code == 401
-
-
 def test_an_uploaded_collection_is_read_by_with_whom_it_is_shared(
     ann: httpx.Client, bob: httpx.Client
 ) -> None:

@@ -26,7 +26,8 @@ async def test_tools_say_what_they_take_and_give(eve: Client) -> None:
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint
         assert 50 < len(tool.description or "") < 400
-        assert not {"corpus", "model", "url", "path"} & set(tool.input_schema["properties"])
+        within = {"corpus", "model", "url", "path", "person", "call"}
+        assert not within & set(tool.input_schema["properties"])
         assert tool.input_schema["additionalProperties"] is False
 
 
@@ -77,9 +78,7 @@ async def test_what_the_other_tools_give(eve: Client) -> None:
     assert {one["collection"] for one in found["relations"]} == {"sample"}
 
 
-async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(
-    eve: Client,
-) -> None:
+async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(eve: Client) -> None:
     found = await typed(eve, "list_documents", containing="cat")
     assert found["collections"] == ["sample", "dogs", "my cats", "gone"]
     assert found["unavailable"] == ["gone"]

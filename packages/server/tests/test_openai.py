@@ -87,10 +87,7 @@ def test_a_question_follows_up_on_the_messages_before(ann: OpenAI) -> None:
 
 @pytest.mark.parametrize(
     "refused",
-    [
-        {"n": 2},
-        {"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]},
-    ],
+    [{"n": 2}, {"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}],
     ids=lambda refused: next(iter(refused)),
 )
 def test_what_would_change_the_answer_is_refused(ann: OpenAI, refused: dict[str, Any]) -> None:

@@ -123,9 +123,7 @@ def test_a_page_that_is_not_there(client: TestClient, page: Any, status: int) ->
     assert told["error"]["what"]
 
 
-def test_a_file_that_changed_is_never_shown_as_what_was_indexed(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_changed_is_never_shown_as_what_was_indexed(tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "law.pdf").write_bytes(place([lines("The old words.")]))

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from servers import DOGS, SSE, client_of, person, served
+from sets import write_texts
 
 from lexloop.apps.library import Index
 from lexloop.core.settings import Settings
@@ -22,9 +23,7 @@ def dogs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of documents, one of which is gone, with a cache and a data folder beside it."""
     monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "data"))
-    folder = tmp_path / "dogs"
-    folder.mkdir()
-    (folder / "dogs.txt").write_text(DOGS, "utf-8")
+    folder = write_texts(tmp_path / "dogs", {"dogs.txt": DOGS})
     (folder / "gone.txt").symlink_to(folder / "elsewhere.txt")
     return folder
 
@@ -59,8 +58,7 @@ def test_what_is_degraded_is_told_without_its_place(
     elif trouble == "no cache":
         (tmp_path / "cache").write_text("a file where the cache should be", "utf-8")
     else:
-        (tmp_path / "data").mkdir()
-        (tmp_path / "data" / "server.sqlite").write_text("this is no database", "utf-8")
+        write_texts(tmp_path / "data", {"server.sqlite": "this is no database"})
     answer, *rest = told(dogs, people)
     assert answer.status_code == 200
     degraded = {one["wanted"]: one["reason"] for one in answer.json()["degraded"]}

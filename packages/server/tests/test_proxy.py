@@ -10,7 +10,7 @@ import httpx
 import pytest
 from servers import as_, person, served_from
 
-from lexloop.core.errors import AccessError, SettingsError
+from lexloop.core.errors import AccessError
 from lexloop_server.audit import FOLDER
 from lexloop_server.audit_lines import raw_lines
 from lexloop_server.people import People
@@ -167,28 +167,6 @@ def test_an_address_that_a_proxy_passes_on_fills_no_log(tmp_path: Path) -> None:
     [line] = raw_lines(tmp_path / FOLDER)
     assert b'"address":"' + b"x" * 100 + b'"' in line
     assert len(line) < 500
-
-
-@pytest.mark.parametrize(
-    ("proxy", "named"),
-    [
-        ({"groups": GROUPS, "roles": {"it": "operator"}}, "groups needs a header"),
-        ({"header": USER, "groups": GROUPS}, "and roles"),
-        ({"header": USER, "groups": USER.lower(), "roles": {"it": "operator"}}, "are the same"),
-        ({"header": USER, "roles": {"it": "operator"}}, "no header for groups"),
-        ({**PROXY, "roles": {"it": "admin"}}, "proxy.roles is 'admin'"),
-        ({**PROXY, "roles": {"": "operator"}}, "proxy.roles"),
-        ({**PROXY, "roles": {"a,b": "operator"}}, "proxy.roles"),
-        ({**PROXY, "tags": {"others": ["staff"]}}, "others has tags and no role"),
-        ({**PROXY, "trusted": []}, "proxy.trusted"),
-        ({**PROXY, "trusted": ["10.0.0.1/8"]}, "proxy.trusted"),
-    ],
-)
-def test_what_cannot_be_is_named(proxy: dict[str, Any], named: str) -> None:
-    given = {"trusted": ["::1"], **proxy}
-    with pytest.raises(SettingsError) as caught:
-        ServerSettings.of({"people": [person("ann")], "proxy": given})
-    assert named in caught.value.what
 
 
 def test_groups_alone_are_people_enough_to_listen_for() -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import httpx
-import pytest
 from servers import DOGS
 
 ASK = "/ask"
@@ -29,24 +28,3 @@ def test_a_passage_alone(ann: httpx.Client) -> None:
     assert told["passage"] == [start, end]
     other = {"question": "What is the penalty?", "documents": ["dogs.txt"], "passage": [start, end]}
     assert "90 dollars" not in ann.post(ASK, json=other).text
-
-
-@pytest.mark.parametrize(
-    ("given", "status", "said"),
-    [
-        ({"documents": ["dogz.txt"]}, 404, "Near it are: "),
-        ({"documents": ["cats.txt"]}, 404, "There is no document"),
-        ({"documents": ["dogs.txt"], "collections": ["sample"]}, 404, "There is no document"),
-        ({"documents": ["dogs.txt"], "passage": [9, 3]}, 400, "behind its beginning"),
-        ({"documents": ["dogs.txt"], "passage": [-1, 3]}, 422, ""),
-        ({"documents": ["x"] * 501}, 422, ""),
-        ({"settings": {"access.only": ["dogs.txt"]}}, 400, "nothing that a caller may set"),
-    ],
-)
-def test_what_cannot_be_chosen(
-    ann: httpx.Client, given: dict[str, Any], status: int, said: str
-) -> None:
-    answer = asked(ann, **given)
-    assert answer.status_code == status, answer.text
-    assert said in answer.text
-    assert "cats.txt;" not in answer.text

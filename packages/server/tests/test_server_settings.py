@@ -1,20 +1,38 @@
-"""The server's settings file: what it may say, and what is refused with its name."""
+"""The server's settings file and what a caller may set: what they may say, and what is refused."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import person
 
+from lexloop.apps.offered import EMBEDDED_ALONE, choices, chosen
 from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Settings
 from lexloop_server.people import key_hash
-from lexloop_server.settings import (
-    ServerSettings,
-    is_loopback,
-    read_server_settings,
-    settings_file,
-)
+from lexloop_server.settings import ServerSettings, is_loopback, read_server_settings, settings_file
 
 HASH = key_hash("a key")
+NO_ROLES: tuple[dict[str, Any], ...] = (
+    {"role": "admin"},
+    {"role": "reader", "may_upload": True},
+    {"role": "curator", "may_upload": False},
+    {"may_upload": "yes"},
+)
+USER, GROUPS = "X-Auth-Request-Email", "X-Auth-Request-Groups"
+_PROXY = {"header": USER, "groups": GROUPS, "roles": {"it": "operator"}, "trusted": ["::1"]}
+NO_PROXIES: tuple[tuple[dict[str, Any], str], ...] = (
+    ({**_PROXY, "header": ""}, "groups needs a header"),
+    ({**_PROXY, "roles": {}}, "and roles"),
+    ({**_PROXY, "groups": USER.lower()}, "are the same"),
+    ({**_PROXY, "groups": ""}, "no header for groups"),
+    ({**_PROXY, "roles": {"it": "admin"}}, "proxy.roles is 'admin'"),
+    ({**_PROXY, "roles": {"": "operator"}}, "proxy.roles"),
+    ({**_PROXY, "roles": {"a,b": "operator"}}, "proxy.roles"),
+    ({**_PROXY, "tags": {"others": ["staff"]}}, "others has tags and no role"),
+    ({**_PROXY, "trusted": []}, "proxy.trusted"),
+    ({**_PROXY, "trusted": ["10.0.0.1/8"]}, "proxy.trusted"),
+)
 WHOLE = f"""
 host = "0.0.0.0"
 port = 80
@@ -74,6 +92,8 @@ def test_a_whole_file(tmp_path: Path) -> None:
         ({"proxy": {"header": "X-User", "trusted": ["::1"]}}, "nobody whom it could name"),
         ({"proxy": {"header": "X-User", "trusted": ["all"]}}, "proxy"),
         ({"limits": {"body_mb": float("nan")}}, "limits.body_mb"),
+        *(({"people": [person("ann", **role)]}, "people.0") for role in NO_ROLES),
+        *(({"people": [person("ann")], "proxy": proxy}, named) for proxy, named in NO_PROXIES),
     ],
 )
 def test_what_cannot_be_is_named(given: dict[str, Any], named: str) -> None:
@@ -127,3 +147,48 @@ def test_only_this_machine_may_be_served_without_keys(host: str, here: bool) -> 
         else:
             with pytest.raises(SettingsError, match="let in anybody"):
                 settings.check_guarded(said)
+
+
+NOT_THEIRS = {"corpus", "access.tags", "plan.classifier", "retrieval.source", "max_question_chars"}
+
+
+def test_no_folder_no_host_and_no_model_can_be_named() -> None:
+    for settings in (Settings(), Settings(model="openai:x")):
+        named = set(choices(settings))
+        assert not named & NOT_THEIRS
+        assert not [name for name in named if name.startswith(("model.", "index.", "chunking."))]
+        assert named <= {*Settings().flat(), *(name for name in named if name[:7] == "fusion.")}
+
+
+def test_every_choice_has_a_title_a_description_and_bounds() -> None:
+    settings = Settings(**{"plan.Q": 3, "deadline_s": 20.0})
+    found = choices(settings)
+    for name, schema in found.items():
+        assert schema["title"], name
+        assert schema["description"], name
+        assert schema.keys() & {"type", "anyOf", "enum", "$ref"}, name
+        if name in settings.flat():  # and it can be sent back
+            assert settings.changed(**chosen(settings, {name: schema["default"]})) == settings
+    assert found["deadline_s"]["maximum"] == 20.0
+    assert found["plan.Q"]["default"] == 3
+    bounds = {"type": "integer", "minimum": 1, "maximum": 50, "default": 4}
+    assert found["answer.statements"].items() >= bounds.items()
+    assert found["retrieval.reranker"]["enum"] == ["embedded", "none"]
+    plain = [schema["title"] for schema in found.values() if schema["group"] != "Advanced"]
+    assert not [title for title in plain if title.endswith(")")]  # no letter of a paper's
+
+
+def test_the_embedded_mode_is_a_choice_where_there_is_a_model() -> None:
+    assert not EMBEDDED_ALONE.keys() <= choices(Settings()).keys()
+    with_model = Settings(model="openai:x")
+    changed = with_model.changed(**chosen(with_model, EMBEDDED_ALONE)).flat()
+    assert {name: changed[name] for name in EMBEDDED_ALONE} == EMBEDDED_ALONE
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("retrieval.reranker", "cross_encoder"), ("deadline_s", 120.5), ("variant", "llm_only")],
+)
+def test_other_values_and_names_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError):
+        chosen(Settings(model="openai:x"), {name: value})

@@ -93,10 +93,7 @@ def test_a_person_sees_what_is_theirs_and_what_is_shared(address: str) -> None:
         f"{address}/v1/chat/completions",
         headers=as_("eve"),
         timeout=60,
-        json={
-            "model": f"lexloop/{SHARED}",
-            "messages": [{"role": "user", "content": PENALTY}],
-        },
+        json={"model": f"lexloop/{SHARED}", "messages": [{"role": "user", "content": PENALTY}]},
     )
     assert "90 dollars" in completed.json()["choices"][0]["message"]["content"]
     question = "What is the civil penalty for a keeper without a dog licence?"

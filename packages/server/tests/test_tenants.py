@@ -1,4 +1,4 @@
-"""What a server and the commands tell a party is byte for byte the same beside another's files."""
+"""What a server tells a party is byte for byte the same beside another's files."""
 
 import json
 from pathlib import Path
@@ -9,9 +9,6 @@ import pytest
 from mcp_sessions import opened
 from servers import client_of, openai_client, person, served_from, suggested
 from tenants import OTHER_TAG, OTHERS, OWN, OWN_TAG, QUESTIONS, as_file, lasting
-from typer.testing import CliRunner
-
-from lexloop.apps.cli.main import app
 
 ASKED = QUESTIONS[:5]
 ENTITIES = ("mooring fee", "berth permit", "captain", "moorin fe")
@@ -63,17 +60,6 @@ async def by_mcp(address: str) -> list[Any]:
         return [*told, (await client.list_resources()).model_dump(mode="json")]
 
 
-def by_command(folder: Path) -> list[Any]:
-    told = []
-    for question in ASKED:
-        asked = ["ask", question, "--corpus", str(folder), "--tag", OWN_TAG, "--json", "--trace"]
-        told.append(json.loads(CliRunner().invoke(app, asked).stdout))
-    for entity in ENTITIES:
-        asked = ["graph", "show", entity, "--corpus", str(folder), "--tag", OWN_TAG, "--json"]
-        told.append(CliRunner().invoke(app, asked).output)
-    return told
-
-
 def test_each_way_to_ask_tells_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, found = tmp_path / "port", []
     folder.mkdir()
@@ -87,7 +73,6 @@ def test_each_way_to_ask_tells_the_same(tmp_path: Path, monkeypatch: pytest.Monk
         settings = {"collections": {"port": str(folder)}, "people": people}
         with served_from(tmp_path / stage, **settings) as address:
             told = [by_http(address), by_openai(address), anyio.run(by_mcp, address)]
-        told.append(by_command(folder))
         found.append([[json.dumps(lasting(one)) for one in way] for way in told])
     for alone, beside in zip(*found, strict=True):
         for one, other in zip(alone, beside, strict=True):

@@ -11,19 +11,8 @@ import pytest
 from lexloop.core.errors import CorpusError, DataError, InputError
 from lexloop.core.files import SUMS
 from lexloop.nodes.classify import FILE_NAME, LinearClassifier
-from lexloop_train.classifier import (
-    LabelledQuestions,
-    grouped_folds,
-    near_duplicates,
-    read,
-    train,
-)
-from lexloop_train.classifier_report import (
-    baselines,
-    save,
-    table_row,
-    train_and_measure,
-)
+from lexloop_train.classifier import LabelledQuestions, grouped_folds, near_duplicates, read, train
+from lexloop_train.classifier_report import baselines, save, table_row, train_and_measure
 
 TOPICS = ["penguins", "volcanoes", "harpsichords", "glaciers", "saffron", "zeppelins", "obsidian"]
 PLACES = ["Norway", "Lisbon", "the Andes"]

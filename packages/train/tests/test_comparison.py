@@ -7,20 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sets import write_rows
+from sets import write_rows, write_texts
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop_train.comparison import (
-    SearchSet,
-    compared,
-    places_of,
-    read_sets,
-    scores_at,
-    tables,
-)
+from lexloop_train.comparison import SearchSet, compared, places_of, read_sets, scores_at, tables
 from lexloop_train.pairs import TrainingPair, write_pairs
 
 SETTINGS = Settings()
@@ -117,9 +110,7 @@ The mayor keeps the seal.
 @pytest.fixture
 def law(tmp_path: Path) -> Path:
     """A folder with a law of two articles."""
-    (tmp_path / "law").mkdir()
-    (tmp_path / "law" / "law.txt").write_text(LAW, "utf-8")
-    return tmp_path / "law"
+    return write_texts(tmp_path / "law", {"law.txt": LAW})
 
 
 def asked(question: str, quote: str) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
+from training_pairs import PAIRS, kill
 
 from lexloop.core.errors import TrainingError
 from lexloop.core.files import check_sums, write_sums
@@ -22,8 +23,6 @@ from lexloop_train.recipe import EmbedderRecipe, Loss
 from lexloop_train.trainers import _columns, contrast
 
 Learn = Callable[..., dict[str, Any]]
-THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
-PAIRS = [TrainingPair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
 
 
 def trained(
@@ -81,10 +80,6 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path, learn: Learn, s
     whole: list[str] = []
     learn(tmp_path / "whole", quick(), whole)
     assert [line[:11] for line in whole] == ["step 1 of 3", "step 2 of 3", "step 3 of 3"]
-
-    def kill(line: str) -> None:
-        if line.startswith("step 2"):  # measured and not kept yet
-            raise KeyboardInterrupt
 
     state = tmp_path / "killed"
     with pytest.raises(KeyboardInterrupt):
@@ -170,10 +165,6 @@ class Hostile:
 
 
 def test_a_checkpoint_runs_no_code(tmp_path: Path, learn: Learn, small: Path) -> None:
-    def kill(line: str) -> None:
-        if line.startswith("step 2"):
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         trained(small, tmp_path, quick(), say=kill)
     checkpoint = tmp_path / "checkpoint-1"

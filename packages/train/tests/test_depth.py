@@ -15,14 +15,7 @@ from lexloop_eval.evidence import EvidenceIndex
 from lexloop_eval.graph_runs import retriever
 from lexloop_train.classifier import LabelledQuestions, ours, train
 from lexloop_train.classifier_report import held_out
-from lexloop_train.depth import (
-    TEXT,
-    classes_of,
-    depth,
-    labelled,
-    measured,
-    pieces,
-)
+from lexloop_train.depth import TEXT, classes_of, depth, labelled, measured, pieces
 
 FEE = "A boat owner must pay the mooring fee within 10 business days of arrival."
 PERMIT = "A winter permit costs $80."

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from training_pairs import kill
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
@@ -64,9 +65,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, f
     return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, say=lines.append), lines
 
 
-def test_a_trained_folder_is_an_embedder(
-    trained: tuple[Path, dict[str, float], list[str]],
-) -> None:
+def test_a_trained_folder_is_an_embedder(trained: tuple[Path, dict[str, float], list[str]]) -> None:
     out, figures, lines = trained
     card = read_card(out)
     assert card.figures == figures
@@ -133,10 +132,6 @@ def test_a_base_that_is_no_export_is_refused(tmp_path: Path, held: bytes) -> Non
 def test_killed_it_goes_on_to_the_same_folder(
     trained: tuple[Path, dict[str, float], list[str]], tmp_path: Path
 ) -> None:
-    def kill(line: str) -> None:
-        if line.startswith("step 2"):  # measured and not kept yet
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, say=kill)
     assert not (tmp_path / "card.json").exists()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 from tiny_encoders import TOKEN_WIDTH, WIDTH, pylate_folder, sentence_folder
+from training_pairs import PAIRS
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
@@ -17,13 +18,10 @@ from lexloop.models.embedding import TokenEmbedder
 from lexloop.models.encoders import ABOUT
 from lexloop.models.minilm import Card, genuine_folder
 from lexloop_train.embedder import embedder_name, train_embedder, usual_loss
-from lexloop_train.pairs import TrainingPair
 from lexloop_train.recipe import EmbedderRecipe, Loss, Origin
 from lexloop_train.small_bert import is_small_bert
 from lexloop_train.trainers import device_of
 
-THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
-PAIRS = [TrainingPair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
 RECIPE = EmbedderRecipe(loss="mnrl", steps=3, batch=2, every=3, rate=1e-2, share=1.0)
 PROMPTS = {"query": "ask: ", "document": "read: "}
 Told = Callable[[str], None]
@@ -121,25 +119,6 @@ def test_late_gives_sentence_vectors_a_projection_of_their_tokens(
 def test_steps_find_more_of_what_is_learned(sentences: Path, tmp_path: Path) -> None:
     figures = train(sentences, tmp_path, replace(RECIPE, steps=60, batch=4, every=60))
     assert figures["after: cosine, all MRR@10"] > figures["before: cosine, all MRR@10"]
-
-
-def test_killed_it_goes_on_to_the_same_folder(tokens: Path, tmp_path: Path) -> None:
-    base, recipe = tokens, replace(RECIPE, loss="late", every=1)
-    whole: list[str] = []
-    train(base, tmp_path / "whole", recipe, whole.append)
-
-    def kill(line: str) -> None:
-        if line.startswith("step 2"):  # measured and not kept yet
-            raise KeyboardInterrupt
-
-    killed, lines = tmp_path / "killed", list[str]()
-    with pytest.raises(KeyboardInterrupt):
-        train(base, killed, recipe, kill)
-    assert not (killed / "card.json").exists()
-    train(base, killed, recipe, lines.append)
-    assert lines == ["goes on from step 1", *whole[1:]]
-    made, other = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "killed"))
-    assert all((made[name] == other[name]).all() for name in made)
 
 
 def test_a_share_lies_between_the_weights(sentences: Path, tmp_path: Path) -> None:

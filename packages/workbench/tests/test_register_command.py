@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
+from sets import write_texts
 
 import lexloop
 from lexloop_workbench.register import Entry, Register
@@ -56,10 +57,7 @@ HOSTILE = Entry(
 
 @pytest.fixture
 def law(tmp_path: Path) -> Path:
-    folder = tmp_path / "acts"
-    folder.mkdir()
-    (folder / "harbour.txt").write_text(LAW, "utf-8")
-    return folder
+    return write_texts(tmp_path / "acts", {"harbour.txt": LAW})
 
 
 def test_the_register_is_printed_with_its_places(run: Run, law: Path) -> None:

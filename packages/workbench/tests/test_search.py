@@ -227,8 +227,7 @@ def test_accents_of_latin_and_greek_letters_are_taken_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "count"),
-    [("\u516b\u518c", 1), ("\u518c", 2), ("\u4e66", 2), ("\u516b\u4e66", 0)],
+    ("word", "count"), [("\u516b\u518c", 1), ("\u518c", 2), ("\u4e66", 2), ("\u516b\u4e66", 0)]
 )
 def test_words_of_a_script_without_blanks_are_found_within_others(word: str, count: int) -> None:
     # "A reader borrows eight volumes.", "A late volume costs two crowns. The book is returned."

@@ -13,7 +13,7 @@ from typing import Any
 import docx
 import pytest
 from python_calamine import CalamineWorkbook
-from sets import whole_text
+from sets import whole_text, write_texts
 
 import lexloop
 from lexloop.apps.shapes.outline import Layout, Memo
@@ -39,11 +39,7 @@ HOSTILE = '=HYPERLINK("http://x.test","y") <script>alert(1)</script> \u202etxt.e
 def contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "data"))
-    folder = tmp_path / "contracts"
-    folder.mkdir()
-    (folder / "lease.txt").write_text(LEASE, "utf-8")
-    (folder / "loan.txt").write_text(LOAN, "utf-8")
-    return folder
+    return write_texts(tmp_path / "contracts", {"lease.txt": LEASE, "loan.txt": LOAN})
 
 
 def test_a_table_is_written_and_gone_on_with(run: Run, contracts: Path, tmp_path: Path) -> None:
@@ -141,7 +137,7 @@ def test_a_memorandum_names_first_what_deviates(tmp_path: Path) -> None:
             reviewed(store, "xlsx", layout)
     assert said.startswith("# Memorandum\n\n- **To:** The Board\n- **From:** \n")
     assert re.findall(r"(?m)^#+ (.*)$", said) == [
-        *("Memorandum", "What deviates", "a.txt", "Rent", "b.txt", "Rent"),
+        *("Memorandum", "What deviates", "a.txt", "Rent", "b.txt", "Rent")
     ]
     assert "- b.txt, Rent: not stated\n" in said
     assert "stated (standard): 900 euros[^1]" in said

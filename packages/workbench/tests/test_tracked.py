@@ -96,10 +96,7 @@ texts = st.lists(
 def test_no_word_is_lost_or_added(old: str, new: str) -> None:
     compared = comparison(old, new)
     made = docx.Document(io.BytesIO(as_tracked(compared, MADE))).element.body
-    for text, pieces, dropped in (
-        (old, compared.olds, ADDED),
-        (new, compared.news, REMOVED),
-    ):
+    for text, pieces, dropped in ((old, compared.olds, ADDED), (new, compared.news, REMOVED)):
         said = "".join(text[piece.start : piece.end] for piece in pieces)
         written = settled(made, dropped)
         assert "".join(re.findall(r"[\w.;()<&]", written)) == "".join(

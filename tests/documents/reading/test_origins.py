@@ -1,3 +1,5 @@
+"""What a quote's place is in its file, also where a hyphen broke a word at the end of a line."""
+
 import unicodedata
 
 import pytest
@@ -7,7 +9,7 @@ from reading import read_document
 from sets import rows
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, span_in_file
+from lexloop.documents.document import Document, line_in_file, span_in_file
 from lexloop.documents.reading.plain import furniture
 from lexloop.documents.reading.text import as_seen
 
@@ -67,3 +69,20 @@ def test_each_character_of_plain_text_is_found_again(text: str) -> None:
 def test_a_word_may_be_longer_than_what_is_passed_over() -> None:
     assert in_file(f"**{'法律' * 9000}** *b*", "b") == "b"
     assert in_file(f"**{'法律' * 9000}** *b*", "法律") == "法律"
+
+
+@pytest.mark.parametrize(("text", "shown"), rows("hyphens"))
+def test_a_broken_word_is_put_together(text: str, shown: str) -> None:
+    assert read_document("a.txt", text).text == shown
+    assert read_document("a.md", text).text == shown.replace("  ", "")
+
+
+def test_places_headings_and_footnotes_are_those_of_the_file() -> None:
+    text = "A ru-\nral lane.\n\n## Due\n\nOn 1 Janu-\nary.[^1]\n\n[^1]: Or ear-\nlier.\n"
+    document = read_document("a.md", text)
+    at = document.text.index("January")
+    assert span_in_file(document, at, at + 7) == (text.index("Janu"), text.index("ary") + 3)
+    assert line_in_file(document, at, at + 7) == 6
+    assert [document.text[at : at + 3] for at, _ in document.headings] == ["Due"]
+    assert [document.text[b:c] for _, b, c in document.notes] == ["Or earlier."]
+    assert document.text[: document.notes[0][0]].endswith("January.")

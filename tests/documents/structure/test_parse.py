@@ -191,20 +191,6 @@ def test_pages_are_numbered_by_lines_some_lines_apart(lines: list[str], numbered
     assert page_numbers(lines) == numbered
 
 
-def test_a_list_of_links_above_a_law_is_not_the_law() -> None:
-    titles = [
-        f"{n} Rule about {word}" for n, word in enumerate("rafts oars lamps masts nets".split(), 1)
-    ]
-    links = "\n".join(["Home", *titles, "Print", ""])
-    body = "\n".join(
-        f"{title}\n(1) Nobody pays.\n(2) Everybody rows.\n(3) It is so." for title in titles
-    )
-    units = tree_of(links + "\nAN ACT ABOUT BOATS\n" + body).units
-    found = [unit for unit in units if unit.kind == "provision"]
-    assert [unit.label for unit in found] == [f"Section {n}" for n in range(1, 6)]
-    assert all(unit.start > len(links) for unit in found)
-
-
 @pytest.mark.parametrize(
     "question",
     ["Was sagt Artikel 2 Absatz 1?", "¿Qué dice el artículo 2, apartado 1?", "Art. 2(1)?"],

@@ -1,9 +1,10 @@
-"""The kinds of facts that questions ask for."""
+"""Facts in words: sums, days, numbers, and the parties of an agreement."""
 
 import pytest
 from sets import rows
 
 from lexloop.core.types import Kind
+from lexloop.documents.text.parties import parties_of
 from lexloop.documents.text.quantities import holds
 
 
@@ -28,3 +29,16 @@ def test_a_sum_of_money_is_known_by_its_currency(text: str) -> None:
 )
 def test_another_number_is_no_sum_of_money(text: str) -> None:
     assert not holds("money", text)
+
+
+_KEPT = "\n\n1. Duty\nThe Keeper feeds the goats."
+
+
+@pytest.mark.parametrize(("opening", "found"), rows("parties"))
+def test_each_party_has_its_name_and_its_role(opening: str, found: list[list[str]]) -> None:
+    text = f"KEEPING OF GOATS\n\n{opening}{_KEPT}"
+    named = parties_of(text)
+    assert [[one.name, one.role] for one in named] == found
+    for one in named:
+        assert text[one.start : one.end] == one.name
+        assert one.role in text[slice(*one.span)]

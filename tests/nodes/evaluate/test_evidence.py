@@ -9,12 +9,7 @@ from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.alignment import negated_terms
-from lexloop.nodes.evaluate.evidence import (
-    alterations,
-    disagreements,
-    evidence_of,
-    left_out,
-)
+from lexloop.nodes.evaluate.evidence import alterations, disagreements, evidence_of, left_out
 from lexloop.nodes.evaluate.judges import ClaimSupport
 
 

@@ -57,10 +57,7 @@ def test_what_was_replaced_is_told_and_is_no_disagreement(versions: Path) -> Non
     settings = Settings(corpus=str(versions))
     view = Resources(defaults=settings)(None).view
     assert view is not None
-    for name, reasons in (
-        ("new.txt", []),
-        ("old.txt", ["new.txt has replaced old.txt."]),
-    ):
+    for name, reasons in (("new.txt", []), ("old.txt", ["new.txt has replaced old.txt."])):
         start = (view.text_of(name) or "").index("2. The mooring fee")
         source = view.cited(name, start, start + len(f"2. {RULES[1]}"), "")
         draft = drafted(f"{source['quote']} [1]", [{**source, "n": 1}])

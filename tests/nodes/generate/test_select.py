@@ -1,15 +1,20 @@
-"""Which statements make an answer."""
+"""Which statements make an answer: their scores, and who does what they say."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from indexes import passages_of, view_of
 from records import query
+from sets import rows
 
 from lexloop.core.types import Passage
 from lexloop.documents.chunks.statements import Statement
-from lexloop.nodes.generate.score import Quotable, ScoredQuotables
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.generate.doers import says_who
+from lexloop.nodes.generate.score import Quotable, ScoredQuotables, score_quotables
 from lexloop.nodes.generate.select import NEARLY_BEST, Lengths, select
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
@@ -84,3 +89,32 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert places(found, [*three.best, *three.more]) == [1, 0, 3]
     one = select(asked(small, 1), found, Lengths(statements=1), enough=False)
     assert places(found, [*one.best, *one.more]) == [1]
+
+
+LAW = """§ 1 Boats
+A boat may be held by one of the following:
+(a) a rope that two people tie;
+(b) a chain with papers.
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "alike"),
+    [("In which cases may a boat be held?", True), ("May a chain hold a boat?", False)],
+)
+def test_a_list_is_read_as_well_as_its_best_point_if_several_things_are_asked_for(
+    asked: str, alike: bool
+) -> None:
+    view = view_of(Document("d.txt", "Boats Act", LAW), embedder=load_minilm())
+    scored = score_quotables(query(asked, view), passages_of(view), view)
+    assert scored is not None
+    [whole] = [n for n, item in enumerate(scored.quotables) if item.statement.points]
+    points = [n for n, item in enumerate(scored.quotables) if item.statement.leads]
+    assert len(points) == 2
+    read = scored.read[0]
+    assert (read[whole] >= read[points].max()) == alike
+
+
+@pytest.mark.parametrize(("asked", "text", "how"), rows("doers"))
+def test_a_statement_says_who_does_a_thing_or_leans_on_it(asked: str, text: str, how: str) -> None:
+    assert says_who(asked, text) == how

@@ -16,12 +16,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Chunk, Hit, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.question.rewrite import (
-    ModelRewriter,
-    NoRewriter,
-    RuleRewriter,
-    rewrite,
-)
+from lexloop.nodes.question.rewrite import ModelRewriter, NoRewriter, RuleRewriter, rewrite
 from lexloop.store.protocol import Found
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
@@ -218,22 +213,11 @@ def test_a_question_in_another_language_is_to_be_translated(
     assert "translate the question" in request.user
 
 
-PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])
-
-
-@pytest.mark.parametrize(
-    ("question", "history", "meant"),
-    [
-        ("What is it?", ASKED_FIRST, "What are bias audits?"),
-    ],
-)
-def test_another_question_is_not_asked(
-    server: FakeOpenAI, by_model: Rewrite, question: str, history: list[Turn], meant: str
-) -> None:
-    server.otherwise = PENALTY
+def test_another_question_is_not_asked(server: FakeOpenAI, by_model: Rewrite) -> None:
+    server.otherwise = says(standalone="What is the penalty for a violation?", queries=["penalty"])
     with hearing() as told:
-        rewriting = by_model(question, history)
-    assert rewriting["text"] == meant
+        rewriting = by_model("What is it?", ASKED_FIRST)
+    assert rewriting["text"] == "What are bias audits?"
     assert rewriting["queries"] == ["penalty"]  # they are searched for
     [loss] = told
     assert loss.used == "the rules' reading"

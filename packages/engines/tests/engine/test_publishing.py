@@ -1,4 +1,4 @@
-"""Publishing that is cut off, refused or done twice; readers keep what they read."""
+"""Publishing to an engine: one writer at a time, and nothing lost."""
 
 import socket
 import subprocess
@@ -11,18 +11,20 @@ from typing import Any
 
 import pytest
 from engines import indexes, request
+from fake_engine import FakeEngine
 from indexes import ANYBODY, Letters, letter_tools, sources
 from scripted_engine import Said, ScriptedEngine, passed_on_to
 
 from lexloop.core.errors import DataError, EngineUnavailable, IndexWriteError, OutdatedIndexError
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
+from lexloop.store.address import Address
 from lexloop.store.manifest import FORMAT
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 from lexloop_engines.engine import store as reading
-from lexloop_engines.engine.client import engine_at
-from lexloop_engines.engine.generation import alias_of, index_of, published
+from lexloop_engines.engine.client import Engine, engine_at
+from lexloop_engines.engine.generation import Lease, alias_of, index_of, published
 from lexloop_engines.engine.moving import push_index
 from lexloop_engines.engine.schema import MANIFEST_ID, key_of
 from lexloop_engines.engine.store import open_engine
@@ -208,3 +210,24 @@ def test_an_index_whose_record_is_damaged_is_refused(
     request(engine_address, "PUT", path, {"record": record})
     with pytest.raises(DataError, match=r"damaged: .* Push it again\.$|cannot be read"):
         open_engine(engine_address, Letters())
+
+
+@pytest.mark.parametrize(("left", "taken"), [(-1.0, True), (50.0, False), (3e8, True)])
+def test_a_lease_for_longer_than_there_are_locks_nobody_out(left: float, taken: bool) -> None:
+    """One for ten years was taken by a machine whose clock was ahead."""
+    held = {"who": "another:1:0", "until": time.time() + left}
+    found = {"found": True, "_source": held, "_seq_no": 4, "_primary_term": 2}
+    with FakeEngine() as fake:
+        fake.answers |= {
+            "/lexloop-laws.meta": (200, {"lexloop-laws.meta": {}}),
+            "/lexloop-laws.meta/_doc/lease": (200, found),
+        }
+        engine = Engine(Address.parse(f"{fake.base}/laws"), {})
+        if not taken:
+            with pytest.raises(IndexWriteError, match="another:1:0 is writing the index"):
+                Lease(engine)
+            return
+        Lease(engine).end()
+        writes = [path for method, path, _ in fake.requests if method == "PUT"]
+        assert len(writes) == 1
+        assert "if_seq_no=4" in writes[0]  # a writer that lives is not overwritten unseen

@@ -1,16 +1,34 @@
-"""Answers in a file, what is refused of it by line and field, and what judges make of answers."""
+"""EvalRAG: questions of a corpus, judged answers of several systems, and the report."""
 
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from sets import rows
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
 from lexloop.models.embedding import Embedder
-from lexloop_eval.eval_rag.judging import Answer, AnswerJudge, judge_answers, read_answers
-from lexloop_eval.eval_rag.questions import QuestionIndex
+from lexloop.store.view import View
+from lexloop_eval.eval_rag.judging import (
+    Answer,
+    AnswerJudge,
+    AnswerRecord,
+    judge_answers,
+    read_answers,
+)
+from lexloop_eval.eval_rag.questions import (
+    MOST_CHARS,
+    Authority,
+    CitedAuthorities,
+    KnownAnswer,
+    QuestionIndex,
+    authorities_of,
+    pair_entries,
+)
+from lexloop_eval.eval_rag.report import summarise, to_html, to_markdown
 from lexloop_eval.score import Unresolved
 
 GOOD: dict[str, Any] = {"question": "Why?", "answer": "So."}
@@ -135,3 +153,116 @@ def test_an_answer_to_the_question_is_more_relevant(judge: AnswerJudge) -> None:
     assert isinstance(beside_it, float)
     assert 1 >= to_it > 0.5 > beside_it >= 0
     assert silent == Unresolved("the answer is an abstention")
+
+
+@pytest.fixture(scope="module")
+def authorities(acts: View) -> list[Authority]:
+    return authorities_of(acts)
+
+
+def labels(authorities: list[Authority], text: str) -> list[str]:
+    return [authority.label for authority in CitedAuthorities(authorities).of(text)]
+
+
+def test_the_sections_of_a_corpus_and_a_long_one_cut(authorities: list[Authority]) -> None:
+    assert [authority.kind for authority in authorities if authority.kind == "case"] == ["case"]
+    names = {authority.label for authority in authorities}
+    assert {"dog_act.txt § 1", "dog_act.txt § 2", "cat_act.txt § 7"} <= names
+    assert all(0 < len(authority.text) <= MOST_CHARS for authority in authorities)
+
+
+@pytest.mark.parametrize(("answer", "cited"), rows("eval_rag_references"))
+def test_references(authorities: list[Authority], answer: str, cited: list[str]) -> None:
+    assert labels(authorities, answer) == cited
+
+
+def test_a_pair_rests_on_what_its_answer_cites(authorities: list[Authority]) -> None:
+    cited, alone = pair_entries(
+        [
+            KnownAnswer(question="How?", answer="By § 2 and § 7."),
+            KnownAnswer(question="Why?", answer=" So. "),
+        ],
+        authorities,
+    )
+    assert cited.authority.origin == "cited"
+    assert cited.authority.label == "dog_act.txt § 2, cat_act.txt § 7"
+    assert cited.authority.documents == ("dog_act.txt", "cat_act.txt")
+    assert "leash" in cited.authority.text
+    assert "chip" in cited.authority.text
+    assert (alone.authority.origin, alone.authority.text) == ("answer", "So.")
+    assert alone.authority.documents == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("How much is a licence for my dog?", "dog_act.txt § 1"),
+        ("Does a cat outdoors need a chip?", "cat_act.txt § 7"),
+        ("What does a chip cost?", "a known answer"),
+        ("My dog died; do I get the fee back?", "2013MU2250.txt"),
+    ],
+)
+def test_the_nearest_question_leads_to_the_authority(
+    index: QuestionIndex, question: str, label: str
+) -> None:
+    (match,) = index.nearest([question], [None])
+    assert match is not None
+    assert match[0].authority.label == label
+    assert 0.3 < match[1] <= 1.01
+
+
+def test_a_known_question_finds_itself_and_only_documents_asked_for(index: QuestionIndex) -> None:
+    questions = [entry.question for entry in index.entries]
+    matches = index.nearest(questions, [None] * len(questions))
+    assert [match[0].question for match in matches if match] == questions
+    dog = "How much is a licence for my dog?"
+    cats, nothing = index.nearest([dog, dog], [["cat_act.txt"], ["no_act.txt"]])
+    assert cats is not None
+    assert cats[0].authority.documents == ("cat_act.txt",)
+    assert nothing is None
+    assert index.nearest([], []) == []
+
+
+EVIL = "<script>alert(1)</script>"
+ABOUT: dict[str, Any] = {
+    "answers_file": EVIL, "model": None, "human": "grade", "rubrics": "hardened",
+    "known_questions": 1, "version": "0",
+}  # fmt: skip
+
+
+def row(system: str, human: float | None, **scores: float | dict[str, str]) -> AnswerRecord:
+    return {"id": "1", "system": system, "question": f"{human}?", "answer": EVIL, "human": human,
+            "document": None, "scores": scores}  # fmt: skip
+
+
+def test_means_and_what_is_missing() -> None:
+    rows = [row("a", i, x=i / 4) for i in range(1, 5)]
+    rows.append(row(EVIL, None, x={"unresolved": "why | so"}))
+    summary = summarise(rows, ABOUT)
+    means = {(scored["system"], scored["score"]): scored["mean"] for scored in summary["systems"]}
+    assert means == {("a", "x"): 0.625, ("a", "human"): 2.5, (EVIL, "x"): None}
+    assert summary["unresolved"] == [{"score": "x", "reason": "why | so", "answers": 1}]
+    (agreement,) = summary["agreement"]
+    assert (agreement["n"], agreement["pearson"]["mean"], agreement["kendall"]["mean"]) == (4, 1, 1)
+    table = to_markdown(summary)
+    assert "| x | 0.625 [0.375, 0.875] (0) | – (1) |" in table
+    assert r"why \| so" in table
+    assert "<script" not in table
+    page = to_html(summary, rows)
+    assert page.count("<svg") == 1
+    drawing = page[page.index("<svg") : page.index("</svg>") + len("</svg>")]
+    assert ElementTree.fromstring(drawing) is not None
+    assert all(text in page for text in ("Agreement with grade", "Spearman", "0.625"))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "default-src 'none'" in page
+
+
+def test_without_people_there_is_no_agreement_and_no_plot() -> None:
+    rows = [row("", None, x=0.5)]
+    summary = summarise(rows, ABOUT)
+    assert summary["agreement"] == []
+    for shown in (to_markdown(summary), to_html(summary, rows)):
+        assert "0.5" in shown
+        assert "Agreement" not in shown
+        assert "<svg" not in shown

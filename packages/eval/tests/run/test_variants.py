@@ -9,12 +9,7 @@ import pytest
 from lexloop.core.errors import InputError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop_eval.run.published import chunking
-from lexloop_eval.run.variants import (
-    Variant,
-    of_setting,
-    read_variants,
-    runnable,
-)
+from lexloop_eval.run.variants import Variant, of_setting, read_variants, runnable
 
 BASE = Settings()
 

@@ -10,14 +10,7 @@ from lexloop.core.types import Passage
 from lexloop.models.minilm import load_minilm
 from lexloop_eval.case import Case, Rated, Span
 from lexloop_eval.evidence import Relevant
-from lexloop_eval.run.worker import (
-    CaseCache,
-    OneByOne,
-    _record,
-    by_people,
-    of_retrieval,
-    ranking,
-)
+from lexloop_eval.run.worker import CaseCache, OneByOne, _record, by_people, of_retrieval, ranking
 from lexloop_eval.score import Unresolved
 
 

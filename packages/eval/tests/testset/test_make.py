@@ -1,4 +1,4 @@
-"""Test sets of a contract, by rules and by a model; rewordings by a model."""
+"""Test sets of a contract, from facts of its tree and by a model; rewordings by a model."""
 
 import json
 from collections import Counter
@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 from fake_openai import FakeOpenAI, Reply, Request
+from sets import rows, whole_text
 
 from lexloop.core.errors import CorpusError, InputError, ModelUnavailable
 from lexloop.core.metadata import Filters
@@ -20,7 +21,7 @@ from lexloop.store.view import View
 from lexloop.store.writer import build_collection
 from lexloop_eval.asking import Asker
 from lexloop_eval.case import OUT_OF_SCOPE, Span
-from lexloop_eval.testset.facts import RULE_TYPES, RuleMaker
+from lexloop_eval.testset.facts import RULE_TYPES, Fact, RuleMaker, lowered, read_facts
 from lexloop_eval.testset.make import (
     QUESTION_TYPES,
     MadeSet,
@@ -206,3 +207,60 @@ def test_a_model_rewords_as_the_paper_has_it(server: FakeOpenAI, asker: Asker) -
     asker.rubrics = "reworded"
     server.play("after_kalra/augment_question", Reply("\nIs it a\nlevy?\n"))
     assert ModelNoise(asker)("vague", "What is the levy?", Random(1)) == "Is it a levy?"
+
+
+ACT = whole_text("act_facts.txt")
+PLAIN = "The warden opens the gate to every owner of a boat."
+
+
+def facts_of(*texts: str) -> dict[str, Fact]:
+    documents = [Document(f"{place}.txt", "Law", text) for place, text in enumerate(texts)]
+    collection = build_collection(documents, tools_for(Settings(), load_minilm()))
+    return {fact.question: fact for fact in read_facts(collection.seen_by(Filters()))}
+
+
+def test_each_kind_is_read_off_the_tree() -> None:
+    text = ACT.format("The fee under section 9 is $40 and is due within 3 days of 4 May 2021.")
+    facts = facts_of(text)
+    place = "Section 1(2), “Mooring”"
+    stated = "The fee under section 9 is $40 and is due within 3 days of 4 May 2021."
+    for question, kind, answer in (
+        (f"Which sum of money is stated in {place}?", "number", stated),
+        (f"Which time or period of time is stated in {place}?", "number", stated),
+        (f"Which date is stated in {place}?", "number", stated),
+        (f"Which other provision is referred to in {place}?", "reference", stated),
+        (
+            "What is listed in Section 1(3), “Mooring”?", "list",
+            "The log must state— (a) the name of every guest, and (b) the length of the voyage.",
+        ),
+        ("What is said in Table 1 about “Canoe”?", "row", "Boat: Canoe; Fee: 52 euros a season."),
+    ):  # fmt: skip
+        fact = facts[question]
+        assert (fact.kind, fact.answer, fact.pieces) == (kind, answer, 1)
+        (span,) = fact.spans
+        assert text[span.start : span.end].strip()
+        assert fact.clause == lowered(question[:-1])
+    heading = facts["When is the basin open to the public?"]
+    assert (heading.kind, heading.clause) == ("heading", "")
+    assert heading.answer.startswith("The basin is open to the public from May")
+
+
+def test_a_definition_is_asked_for_by_its_term() -> None:
+    facts = facts_of("Section 1 Definitions\n\n“craft” means anything that floats on a river;\n")
+    fact = facts["What is meant by “craft”?"]
+    assert (fact.kind, fact.about) == ("definition", "“craft”")
+    assert fact.answer == "“craft” means anything that floats on a river."
+
+
+def test_statements_that_answer_one_question_are_one_fact() -> None:
+    question = "Which sum of money is stated in Section 1(2), “Mooring”?"
+    one, *others = (ACT.format(f"The mooring fee is ${n}0 a week.") for n in range(4, 8))
+    fact = facts_of(one, others[0])[question]
+    assert fact.answer == "The mooring fee is $40 a week. The mooring fee is $50 a week."
+    assert [span.document for span in fact.spans] == ["0.txt", "1.txt"]
+    assert question not in facts_of(one, *others), "four answers are too many"
+
+
+@pytest.mark.parametrize("text", rows("no_facts"))
+def test_other_languages_mere_headings_and_no_sentences_give_nothing(text: str) -> None:
+    assert facts_of(f"{text}\n", ACT.format(PLAIN)) == facts_of("\n", ACT.format(PLAIN))

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.store.view import View
 from lexloop_eval.testset.facts import Fact, read_facts
-from lexloop_eval.testset.training import (
-    NOISES,
-    NONE,
-    SHARES,
-    TARGETED,
-    Noise,
-    training_set,
-)
+from lexloop_eval.testset.training import NOISES, NONE, SHARES, TARGETED, Noise, training_set
 
 N = 300
 

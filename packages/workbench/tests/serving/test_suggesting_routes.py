@@ -10,6 +10,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 from servers import as_, asked, people, reading_room, suggested
+from sets import write_texts
 
 from lexloop_server.state import Serving
 
@@ -38,10 +39,10 @@ WHO = people(ann={"tags": ["bees"], "may_upload": True})
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Serving]]:
     made = tmp_path_factory.mktemp("suggesting")
-    (made / "acts").mkdir()
-    (made / "acts" / "ferry.txt").write_text(FERRY)
-    (made / "acts" / "notes.txt").write_text(NOTES)
-    (made / "acts" / "bees.md").write_text(f"---\ntags: bees\n---\n{BEES}")
+    write_texts(
+        made / "acts",
+        {"ferry.txt": FERRY, "notes.txt": NOTES, "bees.md": f"---\ntags: bees\n---\n{BEES}"},
+    )
     with reading_room(made / "data", {"acts": str(made / "acts")}, people=WHO) as opened:
         yield opened
 
@@ -55,9 +56,7 @@ def first_cited(client: TestClient, question: str, who: str) -> str:
     return document
 
 
-def test_what_is_suggested_passes_and_is_of_each_document(
-    room: tuple[TestClient, Serving],
-) -> None:
+def test_what_is_suggested_passes_and_is_of_each_document(room: tuple[TestClient, Serving]) -> None:
     client, _ = room
     [acts] = suggested(client, as_("ann"))
     examples = [one["question"] for one in acts["examples"]]
@@ -81,8 +80,7 @@ def test_nobody_is_suggested_what_a_document_says_that_they_may_not_see(
 def test_the_first_page_waits_for_no_question_and_a_changed_index_is_tried_anew(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "acts").mkdir()
-    (tmp_path / "acts" / "bees.txt").write_text(BEES)
+    write_texts(tmp_path / "acts", {"bees.txt": BEES})
     goes, tried = threading.Event(), list[int]()
 
     def slowly(*_: Any) -> list[str]:
@@ -107,8 +105,7 @@ def test_the_first_page_waits_for_no_question_and_a_changed_index_is_tried_anew(
 
 
 def test_where_trying_fails_nothing_is_suggested(tmp_path: Path) -> None:
-    (tmp_path / "acts").mkdir()
-    (tmp_path / "acts" / "bees.txt").write_text(BEES)
+    write_texts(tmp_path / "acts", {"bees.txt": BEES})
     with (
         patch(
             "lexloop_workbench.describing.suggested", side_effect=RuntimeError("The disk is gone.")

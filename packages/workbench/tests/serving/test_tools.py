@@ -6,16 +6,6 @@ from mcp_sessions import text_of, typed
 from servers import DOGS
 
 pytestmark = pytest.mark.anyio
-TOOLS = ["find_words", "diff", "register", "describe", "table"]
-
-
-async def test_tools_say_what_they_take_and_give(eve: Client) -> None:
-    tools = {tool.name: tool for tool in (await eve.list_tools()).tools}
-    assert [name for name in tools if name in TOOLS] == TOOLS
-    for name in TOOLS:
-        assert tools[name].output_schema is not None
-        assert not {"person", "call"} & set(tools[name].input_schema["properties"])
-        assert tools[name].input_schema["additionalProperties"] is False
 
 
 async def test_exact_words_and_two_versions(eve: Client) -> None:

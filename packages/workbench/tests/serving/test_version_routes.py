@@ -37,20 +37,3 @@ def test_versions_of_a_provision_and_how_they_differ(client: TestClient) -> None
     changed = [(part["op"], part["text"].strip()) for part in both["parts"]]
     assert [part for part in changed if part[0] != "same"] == [("removed", "10"), ("added", "12")]
     got(client, "fees/versions", "bob", 422, document="2024.txt", as_of="soon")
-
-
-@pytest.mark.parametrize(
-    ("path", "given"),
-    [
-        ("versions", {"document": SECRET}),
-        ("compare", {"a": SECRET, "b": "2020.txt"}),
-        ("compare", {"a": "2020.txt", "b": SECRET}),
-    ],
-)
-def test_a_hidden_document_is_as_if_it_were_not_there(
-    client: TestClient, path: str, given: dict[str, str]
-) -> None:
-    told = got(client, f"fees/{path}", "bob", 404, **given)
-    known = {name: ABSENT if value == SECRET else value for name, value in given.items()}
-    absent = got(client, f"fees/{path}", "bob", 404, **known)
-    assert told["error"]["what"].replace(SECRET, ABSENT) == absent["error"]["what"]
