@@ -309,6 +309,7 @@ FIGURES = [
         ' --groups "the knowledge graph"',
     ),
     Figure("house", "python benchmarks/house.py --against fdff044e"),
+    Figure("beside", "python benchmarks/beside.py fdff044e"),
     Figure("kills", "python benchmarks/kills.py --kills 200"),
     Figure("ray-faults", "python benchmarks/ray_faults.py --kills 20 --files 30", needs="ray"),
     Figure("ray-ingestion", "python benchmarks/ray_ingestion.py --files 32", needs="ray"),
