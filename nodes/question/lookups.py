@@ -13,6 +13,7 @@ from lexloop.documents.document import Document
 from lexloop.documents.structure.lines import cells
 from lexloop.documents.text.exceptions import EXCEPTING
 from lexloop.documents.text.parties import Party, parties_of
+from lexloop.documents.text.ranges import Quantity, quantities, range_of
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.nodes.question.naming import whole
 from lexloop.nodes.question.parts import words_of_asking
@@ -142,11 +143,13 @@ def rows_asked(question: ParsedQuestion, view: View) -> Pointed | None:
     tables = [table for name in names for table in _tables(name, view) if table.named(every)]
     columns = _terms(" ".join(name for table in tables for name in table.names))
     needed = every - _only_asking(text, columns)
-    rows = [row for table in tables for row in _rows(table, every)]
+    said = quantities(text)
+    rows = [row for table in tables for row in (*_rows(table, every), *_bands(table, every, said))]
     if _COMPARES.search(text) and any(key[:1].isdigit() for row in rows for key in row.keys):
         return None
     told = [_row_line(row, view) for row in _answering(rows, needed)]
-    told = told or [*_missing(text, needed, tables, rows, view)]
+    if not told and not (said and any(map(_banded, tables))):
+        told = [*_missing(text, needed, tables, rows, view)]
     return {"units": [], "chunks": [], "told": told, "only": True} if told else None
 
 
@@ -212,6 +215,25 @@ def _rows(table: _Table, asked: frozenset[str]) -> Iterator[_Row]:
                 keys[at] = terms
         if keys and any(own[at] for at in named - keys.keys() if at < len(own)):
             yield _Row(table, place, frozenset(keys), frozenset().union(*keys.values()))
+
+
+def _banded(table: _Table) -> list[int]:
+    """Return the columns whose cells are ranges, such as "up to 6 m"."""
+    sample = [table.cells_of(place) for place in table.rows[:_SAMPLE]]
+    columns = enumerate(zip_longest(*sample, fillvalue=""))
+    return [at for at, column in columns if sum(range_of(c) is not None for c in column) > 1]
+
+
+def _bands(table: _Table, asked: frozenset[str], said: Sequence[Quantity]) -> Iterator[_Row]:
+    """Yield the rows with a range that holds a quantity of the question, if it names a column."""
+    named = table.named(asked)
+    for at in _banded(table) if said and named else ():
+        for place in table.rows:
+            own = table.cells_of(place)
+            band = range_of(own[at]) if at < len(own) else None
+            keys = [one.terms for one in said if band is not None and band.holds(one, table.heads)]
+            if keys and named - {at}:
+                yield _Row(table, place, frozenset({at}), frozenset().union(*keys))
 
 
 def _likely(table: _Table, asked: frozenset[str]) -> list[int]:

@@ -1,0 +1,123 @@
+"""Ranges of numbers as the cells of a table state them: "up to 6 m", "10,000 to 19,999"."""
+
+import re
+from collections.abc import Set
+from functools import lru_cache
+from typing import NamedTuple
+
+from lexloop.core.folding import folded
+from lexloop.documents.text.tokens import tokenize
+
+_OVER = r"(?:over|above|(?:more|greater) than|exceeding|>(?!=))"
+_FROM = r"(?:from|at least|(?:not|no) less than|between|>=|≥)"
+_UNDER = r"(?:under|below|(?:less|fewer) than|<(?!=))"
+_TO = (
+    r"(?:up to|at most|(?:not|no) more than|not (?:over|above|exceeding)|to|until|through|and"
+    r"|<=|≤|-|–)"
+)
+_NO_UNIT = r"(?:and|but|fewer|less|not|or|over|to|under|until|up)\b"
+
+
+def _number(name: str) -> str:
+    unit = rf"%|(?!{_NO_UNIT})[^\W\d_]+"
+    return rf"[$€£]?\s?(?P<{name}>\d[\d,]*(?:\.\d+)?)(?:[\s-]?(?P<{name}_unit>{unit}))?"
+
+
+_RANGE = re.compile(
+    rf"(?:(?P<over>{_OVER})|{_FROM})?\s*{_number('low')}\s*,?\s*(?:(?:but|and)\s)?\s*"
+    rf"(?:(?P<under>{_UNDER})|{_TO})\s*{_number('high')}"
+    rf"|(?:(?P<only_over>{_OVER})|{_FROM})\s*{_number('least')}"
+    rf"|(?:(?P<only_under>{_UNDER})|{_TO})\s*{_number('most')}"
+    rf"|{_number('first')}\s*(?:\+|or (?:more|over|above)|and (?:more|over|above))"
+    rf"|{_number('last')}\s*(?:or|and) (?:less|fewer|under|below)",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(_number("said"), re.IGNORECASE)
+_SHORT = {
+    **{"cm": "centimetre", "ft": "foot", "g": "gram", "h": "hour", "kg": "kilogram"},
+    **{"km": "kilometre", "l": "litre", "m": "metre", "min": "minute", "t": "tonne"},
+}
+"""Signs of units."""
+
+
+class Quantity(NamedTuple):
+    """A number as a text says it.
+
+    Args:
+        value: The number.
+        unit: The word behind it as a search term, by which it may be measured; "" if none is.
+        terms: The search terms of its words.
+    """
+
+    value: float
+    unit: str
+    terms: frozenset[str]
+
+
+class Range(NamedTuple):
+    """A range of numbers.
+
+    Args:
+        low: The least number; ``-inf`` if there is none.
+        high: The greatest number; ``inf`` if there is none.
+        above: Whether ``low`` itself lies outside.
+        below: Whether ``high`` itself lies outside.
+        units: The units of both; empty if they have none.
+    """
+
+    low: float
+    high: float
+    above: bool
+    below: bool
+    units: frozenset[str]
+
+    def holds(self, said: Quantity, heads: Set[str]) -> bool:
+        """Return whether a quantity lies inside, in the same unit.
+
+        A range without a unit counts what the ``heads`` of its table name, or a mere number.
+        """
+        reaches = self.low < said.value or (self.low == said.value and not self.above)
+        ends = said.value < self.high or (self.high == said.value and not self.below)
+        return reaches and ends and said.unit in (self.units or {"", *heads})
+
+
+@lru_cache(maxsize=1 << 12)
+def range_of(cell: str) -> Range | None:
+    """Return the range that a cell states, or None if it states none."""
+    match = _RANGE.fullmatch(folded(cell).strip())
+    if match is None:
+        return None
+    low = next(filter(None, (match["low"], match["least"], match["first"])), "-inf")
+    high = next(filter(None, (match["high"], match["most"], match["last"])), "inf")
+    units = (match[name] for name in match.groupdict() if name.endswith("_unit"))
+    above, below = match["over"] or match["only_over"], match["under"] or match["only_under"]
+    return Range(
+        _value(low),
+        _value(high),
+        bool(above),
+        bool(below),
+        frozenset(map(_unit, filter(None, units))),
+    )
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the numbers of a text, each with the word behind it as its unit."""
+    return [
+        Quantity(
+            _value(match["said"]),
+            _unit(match["said_unit"] or ""),
+            # a word with a digit is a term of its own: "9-metre"
+            frozenset(
+                {match["said"], match[0].strip().lower(), *tokenize(match["said_unit"] or "")}
+            ),
+        )
+        for match in _QUANTITY.finditer(folded(text))
+    ]
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))
+
+
+def _unit(word: str) -> str:
+    return next(iter(tokenize(_SHORT.get(word.lower(), word))), "")
