@@ -105,11 +105,10 @@ def read_probes(contracts: Path) -> dict[tuple[str, str], Row]:
 def cites(citations: Sequence[Citation], probe: Row) -> bool:
     """Return whether a quote holds words of the clause that lawyers marked."""
     spans: Sequence[tuple[int, int]] = probe["spans"]
-    return any(
-        citation["start"] < end and start < citation["end"]
-        for citation in citations
-        for start, end in spans
-    )
+    quoted = [
+        citation.get("in_file") or [citation["start"], citation["end"]] for citation in citations
+    ]
+    return any(first < end and start < last for first, last in quoted for start, end in spans)
 
 
 def asked_of(probe: Mapping[str, Any]) -> Question:

@@ -15,7 +15,7 @@ _WORD = re.compile(r"[^\W\d_]++(?:[-\u2010][^\W\d_]++)*+")
 
 
 class Cuts:
-    """The spans cut out of a text.
+    """The spans cut or blanked out of a text.
 
     Args:
         spans: Start and end of each span, in order.
@@ -32,6 +32,20 @@ class Cuts:
         ends = [*self._starts, len(text)]
         return "".join(text[a:b] for a, b in zip(begins, ends, strict=True))
 
+    def blanked(self, text: str) -> str:
+        """Return the text with the spans, whole lines, as spaces behind the line before them.
+
+        Offsets stay.
+        """
+        pieces, done = list[str](), 0
+        for start, end in self.spans:
+            line_end = max(start - 1, done)
+            goes_on = pieces and start == done  # several lines together leave one line end
+            pieces[-1:] = [] if goes_on else [*pieces[-1:], text[done:line_end]]
+            pieces += [" " * (end - start if goes_on else end - line_end - 1), "\n"]
+            done = end
+        return "".join([*pieces, text[done:]])
+
     def moved(self, offset: int) -> int:
         """Return the offset that a place of the text has after the cuts."""
         before = bisect_left(self._starts, offset)
@@ -39,14 +53,19 @@ class Cuts:
         return offset - self._gone[before] + over
 
     def runs(self, runs: Iterable[FileRun]) -> Iterator[FileRun]:
-        """Yield the runs of the text as they are then."""
+        """Yield the runs of the text as they are without the spans."""
+        for run in self.kept(runs):
+            yield run._replace(start=self.moved(run.start))
+
+    def kept(self, runs: Iterable[FileRun]) -> Iterator[FileRun]:
+        """Yield the runs of the text outside the spans."""
         for start, at, length, line in runs:
             begin, end = start, start + length
             first = max(0, bisect_left(self._starts, start) - 1)
             inside = self.spans[first : bisect_left(self._starts, end)]
             for stop, behind in [*inside, (end, end)]:
                 if begin < stop:
-                    yield FileRun(self.moved(begin), at + begin - start, stop - begin, line)
+                    yield FileRun(begin, at + begin - start, stop - begin, line)
                 begin = max(begin, behind)
 
 

@@ -61,13 +61,14 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     words: Iterable[FileRun] = [FileRun(0, 0, len(text))]
     notes: tuple[Hung, ...] = ()
     if PurePosixPath(name).suffix.lower() == ".md":
-        text, headings, lines, notes = rendered(source, headings)
-        words = words_from(text, source, lines)
-    for spans in (furniture, breaks):
-        cuts = Cuts(spans(text))
-        text, words = cuts.without(text), cuts.runs(words)
-        headings = tuple((cuts.moved(at), level) for at, level in headings)
-        notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
+        text, headings, starts, notes = rendered(source, headings)
+        words = words_from(text, source, starts)
+    lines = Cuts(furniture(text))
+    text, words = lines.blanked(text), lines.kept(words)
+    cuts = Cuts(breaks(text))
+    text, words = cuts.without(text), cuts.runs(words)
+    headings = tuple((cuts.moved(at), level) for at, level in headings)
+    notes = tuple((cuts.moved(at), cuts.moved(a), cuts.moved(b)) for at, a, b in notes)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     stem, heading_title = PurePosixPath(name).stem, own_title(text, headings)
@@ -92,8 +93,8 @@ def _underlined(text: str) -> tuple[tuple[int, int], ...]:
 def furniture(text: str) -> list[tuple[int, int]]:
     """Return the lines that number pages or run along them, in order, each with its line end.
 
-    If a sentence continues after one, the blank lines around it are removed as well, and so are
-    the blank lines of a page's end without a number.
+    If a sentence continues after one, the blank lines around it are among them, and so are the
+    blank lines of a page's end without a number.
     """
     ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
     lines = [line.strip() for line in text.split("\n")]
