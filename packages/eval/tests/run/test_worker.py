@@ -1,6 +1,7 @@
 """Metrics of what was retrieved, worked by hand, and of one answer that needs no judge."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,19 @@ import pytest
 
 from lexloop.core.types import Passage
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.context import Judgement
+from lexloop.nodes.evaluate.judges import ClaimSupport
 from lexloop_eval.case import Case, Rated, Span
 from lexloop_eval.evidence import Relevant
-from lexloop_eval.run.worker import CaseCache, OneByOne, _record, by_people, of_retrieval, ranking
+from lexloop_eval.run.worker import (
+    CaseCache,
+    OneByOne,
+    _of_the_answer,
+    _record,
+    by_people,
+    of_retrieval,
+    ranking,
+)
 from lexloop_eval.score import Unresolved
 
 
@@ -115,3 +126,19 @@ def test_what_a_question_cost_is_recorded_where_prices_are_known() -> None:
     assert "cost_usd" not in _record(case, {**fields, "usage": usage}, 1.0, 3)
     priced = {**fields, "usage": {**usage, "cost_usd": 0.0025}}
     assert _record(case, priced, 1.0, 3)["cost_usd"] == 0.0025
+
+
+def test_a_line_that_code_wrote_is_no_claim() -> None:
+    async def judge(*_: Any) -> Judgement:
+        return Judgement(None, None, None)
+
+    embed, said = load_minilm().embed, "The owner pays the fee."
+    answer = {"abstained": False, "answer": f"In law.txt:\n{said} [1]"}
+    judges = SimpleNamespace(known=CaseCache(), embed=embed, support=ClaimSupport(embed))
+    for told, faithfulness in (["In law.txt:"], 1.0), ([], 0.5):
+        asked: Any = SimpleNamespace(
+            **{"state": {**answer, "attempts": [{"told": told}]}, "question": "Who pays?"},
+            **{"passages": [passage("law.txt") | {"text": said}], "judges": judges},
+            judge=SimpleNamespace(judge=judge),
+        )
+        assert _of_the_answer(asked)["faithfulness"] == faithfulness

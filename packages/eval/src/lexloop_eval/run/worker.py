@@ -25,7 +25,7 @@ from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.context import Context
-from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge, claims_of
 from lexloop.nodes.evaluate.node import best_attempt
@@ -269,7 +269,10 @@ def _of_the_answer(asked: Answered) -> dict[str, Score]:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
     triad = waited(asked.judge.judge(parse(asked.question), asked.passages, asked.state["answer"]))
     scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
-    inferred = _supported(asked, claims_of(asked.state["answer"]), asked.passages)
+    # "In law.txt:" is a line of code's own, and no claim
+    told = {line for attempt in asked.state["attempts"] for line in attempt.get("told", ())}
+    claims = claims_of(without_told(asked.state["answer"], told))
+    inferred = _supported(asked, claims, asked.passages)
     missing = Unresolved("the judge gave no score")
     return {
         **{name: missing if score is None else score for name, score in scores.items()},
