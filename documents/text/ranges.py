@@ -47,11 +47,13 @@ class Quantity(NamedTuple):
         value: The number.
         unit: The word behind it as a search term, by which it may be measured; "" if none is.
         terms: The search terms of its words.
+        written: Its words.
     """
 
     value: float
     unit: str
     terms: frozenset[str]
+    written: str
 
 
 class Range(NamedTuple):
@@ -71,14 +73,18 @@ class Range(NamedTuple):
     below: bool
     units: frozenset[str]
 
-    def holds(self, said: Quantity, heads: Set[str]) -> bool:
-        """Return whether a quantity lies inside, in the same unit.
+    def measures(self, said: Quantity, heads: Set[str]) -> bool:
+        """Return whether a quantity has the same unit.
 
         A range without a unit counts what the ``heads`` of its table name, or a mere number.
         """
+        return said.unit in (self.units or {"", *heads})
+
+    def holds(self, said: Quantity, heads: Set[str]) -> bool:
+        """Return whether a quantity lies inside, in the same unit."""
         reaches = self.low < said.value or (self.low == said.value and not self.above)
         ends = said.value < self.high or (self.high == said.value and not self.below)
-        return reaches and ends and said.unit in (self.units or {"", *heads})
+        return reaches and ends and self.measures(said, heads)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -102,17 +108,14 @@ def range_of(cell: str) -> Range | None:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the numbers of a text, each with the word behind it as its unit."""
-    return [
-        Quantity(
-            _value(match["said"]),
-            _unit(match["said_unit"] or ""),
-            # a word with a digit is a term of its own: "9-metre"
-            frozenset(
-                {match["said"], match[0].strip().lower(), *tokenize(match["said_unit"] or "")}
-            ),
-        )
-        for match in _QUANTITY.finditer(folded(text))
-    ]
+    return [_quantity(match) for match in _QUANTITY.finditer(folded(text))]
+
+
+def _quantity(match: re.Match[str]) -> Quantity:
+    written, unit = match[0].strip(), match["said_unit"] or ""
+    # a word with a digit is a term of its own: "9-metre"
+    terms = frozenset({match["said"], written.lower(), *tokenize(unit)})
+    return Quantity(_value(match["said"]), _unit(unit), terms, written)
 
 
 def _value(number: str) -> float:

@@ -147,9 +147,10 @@ def rows_asked(question: ParsedQuestion, view: View) -> Pointed | None:
     rows = [row for table in tables for row in (*_rows(table, every), *_bands(table, every, said))]
     if _COMPARES.search(text) and any(key[:1].isdigit() for row in rows for key in row.keys):
         return None
+    missing = (text, needed, tables, rows, view)
     told = [_row_line(row, view) for row in _answering(rows, needed)]
-    if not told and not (said and any(map(_banded, tables))):
-        told = [*_missing(text, needed, tables, rows, view)]
+    banded = bool(said) and any(map(_banded, tables))
+    told = told or [*(_beyond(tables, needed, said) if banded else _missing(*missing))]
     return {"units": [], "chunks": [], "told": told, "only": True} if told else None
 
 
@@ -234,6 +235,22 @@ def _bands(table: _Table, asked: frozenset[str], said: Sequence[Quantity]) -> It
             keys = [one.terms for one in said if band is not None and band.holds(one, table.heads)]
             if keys and named - {at}:
                 yield _Row(table, place, frozenset({at}), frozenset().union(*keys))
+
+
+def _beyond(
+    tables: Sequence[_Table], needed: frozenset[str], said: Sequence[Quantity]
+) -> Iterator[StructureLine]:
+    """Yield a line on each quantity that is asked for and lies in no band of a table."""
+    for table in tables:
+        every = [table.cells_of(place) for place in table.rows]
+        for at in _banded(table):
+            bands = [band for own in every if (band := range_of("".join(own[at : at + 1])))]
+            for one in said:
+                measured = any(band.measures(one, table.heads) for band in bands)
+                inside = any(band.holds(one, table.heads) for band in bands)
+                if measured and not inside and needed <= table.heads | one.terms:
+                    line = f"No row of {table.document.name} has {one.written}."
+                    yield {"line": line, "citations": []}
 
 
 def _likely(table: _Table, asked: frozenset[str]) -> list[int]:
