@@ -111,6 +111,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         f"{_X}:ExtractiveGenerator._best_of_each": giving([]),
     },
     "the document's own name": {"nodes.question.naming_document:own_name": giving("")},
+    "bands of tables": {"nodes.question.lookups:quantities": giving([])},
     "who does it": {f"{_G}.score:says_who": giving("said")},
     "lists read by their points": {
         f"{_G}.score:_read_by_points": lambda _: lambda _quotables, read: read
