@@ -29,7 +29,7 @@ from lexloop_workbench.table.checklist import Question, clauses_for, shipped_che
 from training import logistic
 from training.logistic import FeatureRow
 
-SEED, DOCUMENTS, PENALTY = 7, 36, 0.3
+SEED, DOCUMENTS, PENALTY = 7, 60, 0.3
 CATEGORIES = {
     "governing-law": "Governing Law",
     "term": "Expiration Date",
