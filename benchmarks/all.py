@@ -349,7 +349,12 @@ def _up_to_date(figure: Figure, page: Page) -> bool:
     """Whether nothing that a figure hangs on has changed since it was measured."""
     commit = page.commit(figure.name)
     script = re.findall(r"benchmarks/\w+\.py", figure.command)
-    return commit is not None and not _git("diff", "--name-only", commit, "--", *_ROOMS, *script)
+    try:
+        return commit is not None and not _git(
+            "diff", "--name-only", commit, "--", *_ROOMS, *script
+        )
+    except subprocess.CalledProcessError:  # a commit of a branch that was never pushed
+        return False
 
 
 def _measure(figure: Figure, page: Page, data: Path | None) -> bool:
