@@ -299,11 +299,9 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     turn = open_turn(state, settings.access.tags, settings.max_question_chars)
     probabilities = context.classifier.probabilities(turn["asked"], settings.plan.count)
     complexity = chosen_class(probabilities, settings.plan.min_class_probability)
-    known: OpenTurn = {
-        **turn["turn"],
-        "probabilities": probabilities,
-        "clarified": None if settings.answer.ask_back else {},
-    }
+    known: OpenTurn = {**turn["turn"], "probabilities": probabilities}
+    if settings.answer.ask_back:
+        known["clarified"] = None
     opened: Update = {
         **turn,
         "turn": known,

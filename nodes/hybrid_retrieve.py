@@ -67,6 +67,8 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
         best = _followed(provisions_around(state["passages"], view), best)
     best = _first(view.defining(terms), DEFINING, best)
     best = _first(_chunks_of(pointed, best, view), POINTED, best)
+    if not any(pointed.values()):
+        return {"candidates": best}
     return {"candidates": best, "parsed": {**parsed, "pointed": pointed}}
 
 

@@ -222,7 +222,7 @@ def answer_record(
         "retries": retries(state["attempts"]),
         **searched_for(state),
         **{name: state.get(name) for name in _OF_THE_STATE},
-        "probabilities": turn["probabilities"],
+        "probabilities": turn.get("probabilities"),
         "triplets": [
             {**triplet, "reads": reading(triplet["predicate"])} for triplet in state["triplets"]
         ],

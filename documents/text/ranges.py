@@ -19,17 +19,17 @@ _NO_UNIT = r"(?:and|but|fewer|less|not|or|over|to|under|until|up)\b"
 
 
 def _number(name: str) -> str:
-    unit = rf"%|(?!{_NO_UNIT})[^\W\d_]+"
-    return rf"[$€£]?\s?(?P<{name}>\d[\d,]*(?:\.\d+)?)(?:[\s-]?(?P<{name}_unit>{unit}))?"
+    unit = rf"%|(?!{_NO_UNIT})[^\W\d_]++"
+    return rf"[$€£]? ?(?P<{name}>\d++(?:,\d++)*+(?:\.\d++)?)(?:[ -]?(?P<{name}_unit>{unit}))?"
 
 
 _RANGE = re.compile(
-    rf"(?:(?P<over>{_OVER})|{_FROM})?\s*{_number('low')}\s*,?\s*(?:(?:but|and)\s)?\s*"
-    rf"(?:(?P<under>{_UNDER})|{_TO})\s*{_number('high')}"
-    rf"|(?:(?P<only_over>{_OVER})|{_FROM})\s*{_number('least')}"
-    rf"|(?:(?P<only_under>{_UNDER})|{_TO})\s*{_number('most')}"
-    rf"|{_number('first')}\s*(?:\+|or (?:more|over|above)|and (?:more|over|above))"
-    rf"|{_number('last')}\s*(?:or|and) (?:less|fewer|under|below)",
+    rf"(?:(?P<over>{_OVER})|{_FROM})? ?{_number('low')} ?,? ?(?:(?:but|and) )?"
+    rf"(?:(?P<under>{_UNDER})|{_TO}) ?{_number('high')}"
+    rf"|(?:(?P<only_over>{_OVER})|{_FROM}) ?{_number('least')}"
+    rf"|(?:(?P<only_under>{_UNDER})|{_TO}) ?{_number('most')}"
+    rf"|{_number('first')} ?(?:\+|or (?:more|over|above)|and (?:more|over|above))"
+    rf"|{_number('last')} ?(?:or|and) (?:less|fewer|under|below)",
     re.IGNORECASE,
 )
 _QUANTITY = re.compile(_number("said"), re.IGNORECASE)
@@ -90,7 +90,7 @@ class Range(NamedTuple):
 @lru_cache(maxsize=1 << 12)
 def range_of(cell: str) -> Range | None:
     """Return the range that a cell states, or None if it states none."""
-    match = _RANGE.fullmatch(folded(cell).strip())
+    match = _RANGE.fullmatch(_plain(cell))
     if match is None:
         return None
     low = next(filter(None, (match["low"], match["least"], match["first"])), "-inf")
@@ -108,7 +108,7 @@ def range_of(cell: str) -> Range | None:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the numbers of a text, each with the word behind it as its unit."""
-    return [_quantity(match) for match in _QUANTITY.finditer(folded(text))]
+    return [_quantity(match) for match in _QUANTITY.finditer(_plain(text))]
 
 
 def _quantity(match: re.Match[str]) -> Quantity:
@@ -116,6 +116,10 @@ def _quantity(match: re.Match[str]) -> Quantity:
     # a word with a digit is a term of its own: "9-metre"
     terms = frozenset({match["said"], written.lower(), *tokenize(unit)})
     return Quantity(_value(match["said"]), _unit(unit), terms, written)
+
+
+def _plain(text: str) -> str:
+    return " ".join(folded(text).split())
 
 
 def _value(number: str) -> float:

@@ -17,7 +17,7 @@ from tiny_bert import build
 from lexloop.core.errors import DataError, QuestionError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassCount
-from lexloop.core.state import State, Update
+from lexloop.core.state import State, Update, merged
 from lexloop.core.types import Degradation
 from lexloop.nodes.classify import (
     FILE_NAME,
@@ -104,7 +104,9 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
     assert update["plan"] == {"k": 4, "Q": 7, "K": 5, "S": 3}
     assert update["attempts"] == update["citations"] == update["passages"] == []
     assert (update["answer"], update["warning"], update["abstained"]) == ("", "", False)
-    assert (update["turn"]["untranslated"], update["turn"]["edited"]) == ("", False)
+    turn = merged({**last["turn"], "id": "m0"}, update["turn"])
+    assert not turn.keys() & last["turn"].keys()
+    assert merged(turn, {"typed": "What?"}) == {**turn, "typed": "What?"}
     assert update["degraded"] == [lost]
     assert not any(update["usage"].values())
     assert opened({"question": "What?"}, **{"plan.min_class_probability": 0.8})["complexity"] == 1
