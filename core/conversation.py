@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.folding import folded
-from lexloop.core.types import Turn
+from lexloop.core.types import OpenTurn, Turn
 
 if TYPE_CHECKING:  # of LangGraph, which takes a server's start longer than all else
     from lexloop.core.state import State, Update
@@ -30,15 +30,17 @@ def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
 
     allowed = tags_of_thread(state.get("turn", {}).get("allowed_tags", []), tags)
     message, earlier = _asking(state, limit)
+    asked, as_typed = checked_question(message_text(message), limit), message_text(message).strip()
+    turn: OpenTurn = {"id": message.id or uuid.uuid4().hex}
+    if allowed:  # each checkpoint of a thread repeats what is noted
+        turn["allowed_tags"] = allowed
+    if as_typed != asked:
+        turn["typed"] = as_typed
     return {
         **fresh(),
         "messages": [message],
-        "turn": {
-            "id": message.id or uuid.uuid4().hex,
-            "allowed_tags": allowed,
-            "typed": message_text(message).strip(),
-        },
-        "asked": checked_question(message_text(message), limit),
+        "turn": turn,
+        "asked": asked,
         "history": history_turns(earlier),
     }
 

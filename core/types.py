@@ -230,9 +230,9 @@ class OpenTurn(TypedDict, total=False):
     Args:
         id: The turn's name: the id of the message with its question.
         snapshot: The day and the state of the corpus that are asked.
-        allowed_tags: The access tags of the thread's askers.
+        allowed_tags: The access tags of the thread's askers; missing if they have none.
         seconds_left: The remaining seconds of the question's time.
-        typed: The question as it was typed.
+        typed: The question as it was typed; missing if it is read as it was.
         probabilities: The probability of each class of complexity.
         untranslated: What is said of a question in another language; empty if it is read.
         clarified: What was asked back; None while something may be asked back.

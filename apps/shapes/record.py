@@ -210,7 +210,7 @@ def answer_record(
     evaluation, turn = state["evaluation"], state["turn"]
     return {
         "id": turn["id"],
-        "question": turn["typed"] or state["asked"],
+        "question": turn.get("typed") or state["asked"],
         **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
         "answers": evaluation.get("answers"),
         "passed": evaluation["passed"],

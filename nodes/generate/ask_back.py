@@ -205,7 +205,7 @@ def _clarified(state: State, doubt: Doubt, reply: str, limit: int) -> Update:
         settled = {"asked": said, "history": [*state["history"], before, back]}
     else:
         clarified["documents"] = [choice.document]
-        said = in_context(state["turn"]["typed"], choice.label)
+        said = in_context(state["turn"].get("typed", state["asked"]), choice.label)
         if choice.subject:
             subject: Turn = {"role": "user", "content": choice.subject}
             settled["history"] = [*state["history"], subject]
