@@ -626,7 +626,7 @@ def figures_of(judge: CorrectnessJudge, asked: Question, said: Answered) -> dict
     """What an answer is worth, by the name of the figure.
 
     ``silent`` is whether it abstains, ``first`` whether its first citation lies in what answers,
-    ``found`` whether any does, ``only`` whether all do, ``points`` the share of a list's points
+    ``found`` whether any does, ``only`` whether all do, ``points`` the share of a list's points,
     ``verdict`` whether it is passed where, and only where, it is right, and ``brier`` the squared
     distance of the probability that it answers from that: 0 is best.
     """

@@ -79,8 +79,9 @@ def whole_plan(known: Plan | None, new: Mapping[str, int]) -> Plan:
 
 def merged(known: OpenTurn | None, new: OpenTurn) -> OpenTurn:
     """Return what is known of a turn with what is new of it; nothing of an earlier turn."""
-    same = known is not None and new.get("id", known.get("id")) == known.get("id")
-    return {**(known if same and known else {}), **new}
+    known = known or {}
+    begins = new.get("id", known.get("id")) != known.get("id")
+    return {**({} if begins else known), **new}
 
 
 class InputState(TypedDict, total=False):

@@ -40,9 +40,7 @@ class Cuts:
         pieces, done = list[str](), 0
         for start, end in self.spans:
             line_end = max(start - 1, done)
-            goes_on = pieces and start == done  # several lines together leave one line end
-            pieces[-1:] = [] if goes_on else [*pieces[-1:], text[done:line_end]]
-            pieces += [" " * (end - start if goes_on else end - line_end - 1), "\n"]
+            pieces += [text[done:line_end], " " * (end - line_end - 1), "\n"]
             done = end
         return "".join([*pieces, text[done:]])
 

@@ -111,7 +111,8 @@ def furniture(text: str) -> list[tuple[int, int]]:
         if (between and line[:1].islower() and _is_open(before)) or (
             ends_page and _goes_on(before, line)
         ):
-            between = [*range(first, place)]
+            gone.append((ends[first - 1] if first else 0, min(ends[place - 1], len(text))))
+            between = []
         gone += [(ends[n - 1] if n else 0, min(ends[n], len(text))) for n in between]
         first = place + 1
     return gone

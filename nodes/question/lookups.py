@@ -13,7 +13,7 @@ from lexloop.documents.document import Document
 from lexloop.documents.structure.lines import cells
 from lexloop.documents.text.exceptions import EXCEPTING
 from lexloop.documents.text.parties import Party, parties_of
-from lexloop.documents.text.ranges import Quantity, quantities, range_of
+from lexloop.documents.text.ranges import Quantity, Range, quantities, range_of
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.nodes.question.naming import whole
 from lexloop.nodes.question.parts import words_of_asking
@@ -144,13 +144,16 @@ def rows_asked(question: ParsedQuestion, view: View) -> Pointed | None:
     columns = _terms(" ".join(name for table in tables for name in table.names))
     needed = every - _only_asking(text, columns)
     said = quantities(text)
-    rows = [row for table in tables for row in (*_rows(table, every), *_bands(table, every, said))]
+    bands = [band for table in tables for band in _bands(table)] if said else []
+    rows = [row for table in tables for row in _rows(table, every)]
+    rows += [row for band in bands for row in band.rows(every, said)]
     if _COMPARES.search(text) and any(key[:1].isdigit() for row in rows for key in row.keys):
         return None
-    missing = (text, needed, tables, rows, view)
     told = [_row_line(row, view) for row in _answering(rows, needed)]
-    banded = bool(said) and any(map(_banded, tables))
-    told = told or [*(_beyond(tables, needed, said) if banded else _missing(*missing))]
+    if not told and bands:
+        told = [line for band in bands for line in band.beyond(needed, said)]
+    elif not told:
+        told = [*_missing(text, needed, tables, rows, view)]
     return {"units": [], "chunks": [], "told": told, "only": True} if told else None
 
 
@@ -218,39 +221,40 @@ def _rows(table: _Table, asked: frozenset[str]) -> Iterator[_Row]:
             yield _Row(table, place, frozenset(keys), frozenset().union(*keys.values()))
 
 
-def _banded(table: _Table) -> list[int]:
-    """Return the columns whose cells are ranges, such as "up to 6 m"."""
-    sample = [table.cells_of(place) for place in table.rows[:_SAMPLE]]
-    columns = enumerate(zip_longest(*sample, fillvalue=""))
-    return [at for at, column in columns if sum(range_of(c) is not None for c in column) > 1]
+class _Bands(NamedTuple):
+    """A column of ranges, such as "up to 6 m": its table and place, and the range of each row."""
+
+    table: _Table
+    at: int
+    ranges: dict[int, Range]
+
+    def rows(self, asked: frozenset[str], said: Sequence[Quantity]) -> Iterator[_Row]:
+        """Yield the rows whose range holds a quantity, if the question names another column."""
+        if not self.table.named(asked) - {self.at}:
+            return
+        for place, band in self.ranges.items():
+            if keys := [one.terms for one in said if band.holds(one, self.table.heads)]:
+                yield _Row(self.table, place, frozenset({self.at}), frozenset().union(*keys))
+
+    def beyond(self, needed: frozenset[str], said: Sequence[Quantity]) -> Iterator[StructureLine]:
+        """Yield a line on each quantity that is all that is asked for and lies in no range."""
+        heads, bands = self.table.heads, self.ranges.values()
+        for one in said:
+            measured = any(band.measures(one, heads) for band in bands)
+            inside = any(band.holds(one, heads) for band in bands)
+            if measured and not inside and needed <= heads | one.terms:
+                line = f"No row of {self.table.document.name} has {one.written}."
+                yield {"line": line, "citations": []}
 
 
-def _bands(table: _Table, asked: frozenset[str], said: Sequence[Quantity]) -> Iterator[_Row]:
-    """Yield the rows with a range that holds a quantity of the question, if it names a column."""
-    named = table.named(asked)
-    for at in _banded(table) if said and named else ():
-        for place in table.rows:
-            own = table.cells_of(place)
-            band = range_of(own[at]) if at < len(own) else None
-            keys = [one.terms for one in said if band is not None and band.holds(one, table.heads)]
-            if keys and named - {at}:
-                yield _Row(table, place, frozenset({at}), frozenset().union(*keys))
-
-
-def _beyond(
-    tables: Sequence[_Table], needed: frozenset[str], said: Sequence[Quantity]
-) -> Iterator[StructureLine]:
-    """Yield a line on each quantity that is asked for and lies in no band of a table."""
-    for table in tables:
-        every = [table.cells_of(place) for place in table.rows]
-        for at in _banded(table):
-            bands = [band for own in every if (band := range_of("".join(own[at : at + 1])))]
-            for one in said:
-                measured = any(band.measures(one, table.heads) for band in bands)
-                inside = any(band.holds(one, table.heads) for band in bands)
-                if measured and not inside and needed <= table.heads | one.terms:
-                    line = f"No row of {table.document.name} has {one.written}."
-                    yield {"line": line, "citations": []}
+def _bands(table: _Table) -> Iterator[_Bands]:
+    """Yield the columns with more than one range."""
+    columns: dict[int, dict[int, Range]] = defaultdict(dict)
+    for place in table.rows:
+        for at, cell in enumerate(table.cells_of(place)):
+            if (band := range_of(cell)) is not None:
+                columns[at][place] = band
+    yield from (_Bands(table, at, ranges) for at, ranges in columns.items() if len(ranges) > 1)
 
 
 def _likely(table: _Table, asked: frozenset[str]) -> list[int]:

@@ -44,9 +44,9 @@ class Marks(NamedTuple):
 
 
 MARKS = {"asked": Marks(0.24, 0.5), "worded": Marks(0.28, 0.5)}
-"""Thresholds for questions alone and for those with model clauses. Below the lower one, cells are
-not stated, which finds .88 of the missing ones on the contracts of the fit. Above the upper one, a
-cell is more likely right than wrong."""
+"""Thresholds for questions alone and for those with model clauses. Below the lower one, at
+which `training/cell.py` tells best which cells are right, cells are not stated. Above the upper
+one, a cell is more likely right than wrong."""
 _NEAREST, _MOST_CITED = 2, 5
 _READ = 0.12
 """The weight of the reader's log-odds, next to a cosine and a MaxSim, in choosing a statement."""
