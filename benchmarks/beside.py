@@ -20,11 +20,14 @@ from all import Page, cell
 _README = "benchmarks/README.md"
 _LAW = ("everyday_found", "everyday_right", "follow_up_found", "follow_up_right", "not_there_right")
 _LISTS = ("list_items", "list_right", "article_right", "definition_right", "typo_right")
+_ANSWERS = ("correctness (1–5)", "correct (≥ 4)", "passed the evaluation", "faithfulness")
+_TRUST = (
+    *("as it is", "parties_swapped", "exception_dropped"),
+    *("may_must", "number_nowhere", "and_or"),
+)
 FIGURES = (
-    *(("answers-ll144", "hypa", column) for column in ("correctness (1–5)", "correct (≥ 4)")),
-    *(("answers-ll144", "hypa", column) for column in ("passed the evaluation", "faithfulness")),
-    *(("answers-sample", "hypa", column) for column in ("correctness (1–5)", "correct (≥ 4)")),
-    *(("answers-sample", "hypa", column) for column in ("passed the evaluation", "faithfulness")),
+    *(("answers-ll144", "hypa", column) for column in _ANSWERS),
+    *(("answers-sample", "hypa", column) for column in _ANSWERS),
     ("refusals", "negative.jsonl: all", "refused"),
     ("refusals", "kept_back.jsonl: all", "refused"),
     ("refusals", "names crimes or sex", "refused"),
@@ -35,9 +38,8 @@ FIGURES = (
     *(("law", row, "txt") for row in (*_LAW, *_LISTS)),
     *(("contracts", "all", column) for column in ("cited", "first", "AUROC")),
     *(("table", "as asked", column) for column in ("said", "clause cited", "not stated")),
-    *(("contracts-three", "30 collections", column) for column in ("clause",)),
-    *(("trust", row, "after") for row in ("as it is", "parties_swapped", "exception_dropped")),
-    *(("trust", row, "after") for row in ("may_must", "number_nowhere", "and_or")),
+    ("contracts-three", "30 collections", "clause"),
+    *(("trust", row, "after") for row in _TRUST),
     *(("claims", row, "AUROC") for row in ("wice", "factcheck_bench", "summedits")),
     ("poison", "answers as asked", "only source"),
     ("reading", "contracts", "found"),
@@ -46,8 +48,7 @@ FIGURES = (
     ("latency", "times as fast as LangChain", "13,000 chunks"),
     ("latency", "times as fast as bare", "13,000 chunks"),
     ("indexing", "times the encoder", "statements"),
-    *(("startup", row, "") for row in ("help_s", "ask_cold_s", "ask_warm_ms")),
-    ("startup", "graph_overhead_ms", ""),
+    *(("startup", row, "") for row in ("help_s", "ask_cold_s", "ask_warm_ms", "graph_overhead_ms")),
 )
 """Block, row and column of each figure; a block of JSON has no columns."""
 
@@ -83,6 +84,14 @@ def page_at(commit: str) -> Page:
         return Page(path)
 
 
+def block_of(page: Page, name: str) -> str:
+    """Return a block of a page, and "" if it has none of this name."""
+    try:
+        return page.block(name)
+    except KeyError:
+        return ""
+
+
 def figure(page: Page, block: str, row: str, column: str) -> str:
     """Return a figure as a page has it, and "–" if it has none.
 
@@ -92,10 +101,7 @@ def figure(page: Page, block: str, row: str, column: str) -> str:
         row: A cell of the figure's row, or the key of a block of JSON.
         column: The head of its column; empty for a block of JSON.
     """
-    try:
-        text = page.block(block)
-    except KeyError:
-        return "–"
+    text = block_of(page, block)
     if column:
         return cell(text, row, column) or "–"
     found = re.search(rf'"{re.escape(row)}": ([\d.]+)', text)
@@ -103,13 +109,8 @@ def figure(page: Page, block: str, row: str, column: str) -> str:
 
 
 def _measured(before: Page, now: Page, block: str) -> str:
-    commits = []
-    for page in (before, now):
-        try:
-            commits.append(page.commit(block) or "–")
-        except KeyError:
-            commits.append("–")
-    return ", ".join(commits)
+    commits = [page.commit(block) if block_of(page, block) else None for page in (before, now)]
+    return ", ".join(commit or "–" for commit in commits)
 
 
 if __name__ == "__main__":
