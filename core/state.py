@@ -78,7 +78,18 @@ def whole_plan(known: Plan | None, new: Mapping[str, int]) -> Plan:
 
 
 def merged(known: OpenTurn | None, new: OpenTurn) -> OpenTurn:
-    """Return what is known of a turn with what is new of it; nothing of an earlier turn."""
+    """Return what is known of a turn with what is new of it; nothing of an earlier turn.
+
+    Raises:
+        SettingsError: Whoever forks a thread gives something else.
+    """
+    names = OpenTurn.__annotations__
+    left_s = new.get("seconds_left", 0.0) if isinstance(new, Mapping) else None
+    if not isinstance(left_s, int | float) or new.keys() - names.keys():
+        raise SettingsError(
+            f"The turn is {str(new)[:_MOST_SAID]!r}.",
+            f"Give some of {', '.join(names)}; seconds_left is a number.",
+        )
     known = known or {}
     begins = new.get("id", known.get("id")) != known.get("id")
     return {**({} if begins else known), **new}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
@@ -107,6 +107,9 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
     turn = merged({**last["turn"], "id": "m0"}, update["turn"])
     assert not turn.keys() & last["turn"].keys()
     assert merged(turn, {"typed": "What?"}) == {**turn, "typed": "What?"}
+    for wrong in ({"seconds_left": "x"}, "turn", {"nosuch": 1}):
+        with pytest.raises(SettingsError, match="The turn is"):
+            merged(turn, cast("Any", wrong))
     assert update["degraded"] == [lost]
     assert not any(update["usage"].values())
     assert opened({"question": "What?"}, **{"plan.min_class_probability": 0.8})["complexity"] == 1
