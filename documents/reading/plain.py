@@ -9,7 +9,8 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, FileRun, encode_file_runs
-from lexloop.documents.reading.hyphens import Cuts, breaks
+from lexloop.documents.reading.cuts import Cuts
+from lexloop.documents.reading.hyphens import breaks
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.metadata import read_fields
 from lexloop.documents.reading.origins import in_written, words_from
